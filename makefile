@@ -59,7 +59,7 @@ sources  := $(sort $(shell find src -name '*.c' -not -path 'src/ksp/examples/*')
 sources  := $(filter-out $(if $(AMB_POOL),,%/systhreadspool.c) $(if $(AMB_AVX512_FLAGS),,%_avx512.c) $(if $(AMB_AVX2_FLAGS),,%_avx2.c) $(if $(AMB_CUDA),,%device.c),$(sources))
 cuda     := $(sort $(shell find src -name '*.cu'))
 objects  := $(sources:%.c=$(B)/obj/%.o) $(if $(AMB_CUDA),$(cuda:%.cu=$(B)/obj/%.cu.o))
-bench    := $(sort $(wildcard bench/*.c))
+program  := $(sort $(wildcard tool/*.c tool/*/*.c bench/*.c))
 ksp      := $(sort $(wildcard src/ksp/examples/*.c))
 parts    := $(sort $(wildcard test/differ?*.c))
 helpers  := $(filter-out $(parts),$(if $(wildcard test/*.c),$(shell grep -LE '\<int +main\>' test/*.c)))
@@ -78,7 +78,7 @@ here = @mkdir -p $(@D)
 all: lib bin programs
 lib: $(LIB) $(ARCHIVE)
 	@test "$$(readlink '$(link)')" = "$(BIN)" || { rm -f '$(link)'; ln -s "$(BIN)" '$(link)'; }
-bin: lib $(if $(bench),$(BIN)/petscamb) $(ksp:src/ksp/examples/%.c=$(BIN)/%)
+bin: lib $(if $(program),$(BIN)/petscamb) $(ksp:src/ksp/examples/%.c=$(BIN)/%)
 programs: $(tests:test/%.c=$(B)/test/%)
 examples: $(stock:%=$(EXAMPLES)/%)
 
@@ -110,8 +110,8 @@ $(B)/obj/%.cu.o: %.cu $(B)/conf.mk $(B)/petscambconf.h
 	@$(AMB_NVCC) -c $(NVFLAGS) $(INCLUDES) -MMD -MP -o $@ $<
 
 # the commit that is built, for the results of bin/petscamb; the file is as old as the commit
-$(B)/obj/bench/about.o: isa = -I$(B)
-$(B)/obj/bench/about.o: $(B)/commit.h
+$(B)/obj/tool/about.o: isa = -I$(B)
+$(B)/obj/tool/about.o: $(B)/commit.h
 $(B)/commit.h: FORCE
 	$(here)
 	@commit=$$(test -e .git && git describe --always --dirty --abbrev=12 2>/dev/null || echo release); line="#define PETSCAMB_COMMIT \"$$commit\""; \
@@ -122,7 +122,7 @@ rpath = -Wl,-rpath,'$$ORIGIN/../lib'
 # what is measured beside the library has the compiler's threads
 $(BIN)/petscamb $(addprefix $(B)/test/,accuracy generate reproduce soak): LDFLAGS += $(AMB_OPENMP_FLAGS)
 # with the shared library, as programs of users: -dll_append in PETSC_OPTIONS then loads no second copy
-$(BIN)/petscamb: $(bench:%.c=$(B)/obj/%.o) $(LIB)
+$(BIN)/petscamb: $(program:%.c=$(B)/obj/%.o) $(LIB)
 	$(here)
 	$(call say,LINK,$@)
 	@$(AMB_LINK) -o $@ $(filter %.o,$^) $(LDFLAGS) -L$(B)/lib $(rpath) -l$(NAME) $(AMB_LIBS) $(AMB_CUDA_LIBS) -ldl
@@ -261,7 +261,7 @@ install: $(LIB) $(BIN)/petscamb
 	else rmdir '$(dest)/$(LIBDIR)/.debug'; fi
 	@ln -sf $(notdir $(real)) '$(dest)/$(LIBDIR)/lib$(NAME).so.$(ABI)'
 	@ln -sf lib$(NAME).so.$(ABI) '$(dest)/$(LIBDIR)/lib$(NAME).so'
-	@install -m 644 include/petscamb.h src/binding/fortran/petscamb.F90 '$(dest)/include/'
+	@install -m 644 include/petscamb.h include/petscambgraph.h src/binding/fortran/petscamb.F90 '$(dest)/include/'
 	@install -m 755 $(BIN)/petscamb '$(dest)/bin/$(NAME)'
 	@install -m 644 docs/man/petscamb.1 '$(dest)/share/man/man1/$(NAME).1'
 	@sed 's/^complete .*/complete -o filenames -F _petscamb $(NAME)/' config/petscamb.bash > '$(dest)/share/bash-completion/completions/$(NAME)'
@@ -275,7 +275,7 @@ install: $(LIB) $(BIN)/petscamb
 # the header and the papers belong to all configurations of a prefix
 uninstall:
 	@cd '$(dest)' && rm -f $(LIBDIR)/lib$(NAME).so $(LIBDIR)/lib$(NAME).so.$(ABI) $(real) $(debug) $(packages) $(tool) && rm -rf $(ours) && \
-	  { ls -d $(LIBDIR)/petsc-amb*/configuration >/dev/null 2>&1 || rm -rf include/petscamb.h include/petscamb.F90 share/doc/petsc-amb; } && rmdir $(LIBDIR)/.debug $(LIBDIR)/cmake/$(NAME) 2>/dev/null || true
+	  { ls -d $(LIBDIR)/petsc-amb*/configuration >/dev/null 2>&1 || rm -rf include/petscamb.h include/petscambgraph.h include/petscamb.F90 share/doc/petsc-amb; } && rmdir $(LIBDIR)/.debug $(LIBDIR)/cmake/$(NAME) 2>/dev/null || true
 	@echo 'Removed from $(dest)'
 
 -include $(shell find $(B)/obj $(B)/cuda-check -name '*.d' 2>/dev/null)

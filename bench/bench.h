@@ -1,62 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   Declarations that the files of bin/petscamb share: inputs, contenders (Mat types and other libraries), operations, results.
+   Declarations that the files of petscamb bench share: contenders (Mat types and other libraries), operations, results.
 
    To add a library, write a peer_*.c and name it in Peers[] (contender.c). To add an operation, add a line to Operations[] (operation.c).
 */
 #pragma once
 
-#include <petscmat.h>
-#include <petscamb.h>
-#include "generate.h"
-#include "ksp/examples/commandline.h"
-
-/* The rows of a matrix that this process holds, as arrays with global column numbers */
-typedef struct {
-  Mat                seq; /* owns the arrays */
-  PetscInt           m, M, N, rstart, cstart, cend;
-  const PetscInt    *i, *j;
-  const PetscScalar *a;
-} Rows;
-
-PETSC_INTERN PetscErrorCode InputGetFormat(MPI_Comm, const char[], MatLoadFormat *);
-PETSC_INTERN PetscErrorCode InputCreateMat(MPI_Comm, const char[], Mat *);
-PETSC_INTERN PetscErrorCode RowsGet(Mat, Rows *);
-PETSC_INTERN PetscErrorCode RowsRestore(Rows *);
-PETSC_INTERN PetscErrorCode VecFill(Vec, PetscInt64 seed);
-PETSC_INTERN PetscErrorCode FormatBegin(Mat, const char type[], Mat *);
-PETSC_INTERN PetscErrorCode FormatEnd(Mat, Mat *);
-PETSC_INTERN PetscErrorCode FiguresPrint(Mat, char[], size_t);
-PETSC_INTERN PetscErrorCode JSONString(FILE *, const char[]);
-
-#define SHAPE_CLASSES 64
-
-/* The shape of a matrix; all figures are of the whole matrix */
-typedef struct {
-  PetscInt       M, N, row_min, row_max, empty_rows, bandwidth;
-  PetscLogDouble nonzeros, row_mean, distance; /* distance: mean of |row - column| */
-  PetscLogDouble run[11];                      /* nonzeros in runs of exactly k contiguous columns, run[10]: of 10 and more */
-  PetscLogDouble dominant;                     /* rows whose diagonal outweighs the rest */
-  PetscLogDouble bytes_csr, bytes_sell;
-  PetscLogDouble lengths[SHAPE_CLASSES];   /* rows with as many entries; class 0: none, class k: from 2^(k-1) to 2^k - 1 */
-  PetscLogDouble distances[SHAPE_CLASSES]; /* nonzeros by |row - column|, in the same classes */
-  PetscBool      pattern_symmetric, symmetric, fem_like;
-} Shape;
-
-PETSC_INTERN PetscErrorCode ShapeCompute(Mat, const Rows *, Shape *);
-
-/* The storages of values of MATAMB that petscamb info compares: double, exact and single, by the numbers of MatShadowValues */
-#define STORAGES 4
-typedef struct {
-  PetscInt       distinct;                                        /* values with different bits */
-  PetscLogDouble bytes[STORAGES], bits[STORAGES], gain[STORAGES]; /* bytes of the matrix, bits of a value, bytes of a product with double over these */
-  PetscLogDouble exact[STORAGES];
-} Storages;
-
-PETSC_INTERN PetscErrorCode StorageDistinct(MPI_Comm, const Rows *, PetscInt *);
-PETSC_INTERN PetscErrorCode StorageMake(Mat, const Shape *, Storages *);
-PETSC_INTERN PetscErrorCode StoragePrint(MPI_Comm, const Shape *, const Storages *);
-PETSC_INTERN PetscErrorCode StorageJSON(FILE *, const Storages *);
+#include "../tool/tool.h"
 
 /* Products of a matrix A and a factor made of it: A^T A; A P with a prolongator; the strict lower by the strict upper part; A by some of its columns; A by
    itself, its rows in descending order */
@@ -157,9 +107,6 @@ PETSC_INTERN PetscErrorCode ContenderCheckType(MPI_Comm, const char[]);
 /* Copies numbers between vectors on the host and on a GPU */
 PETSC_INTERN PetscErrorCode VecTransfer(Vec from, Vec to);
 
-/* Makes a matrix of a type with options of its own */
-PETSC_INTERN PetscErrorCode ConvertPrefixed(Mat, const char type[], const char prefix[], Mat *);
-
 /* Makes dense[0] = D with k->columns columns, multiples of `from`, and removes the product in dense[1], unless both are there for so many columns */
 PETSC_INTERN PetscErrorCode ContenderDense(Contender, const Case *k, PetscBool transpose, Vec from, PetscBool *made);
 
@@ -208,39 +155,6 @@ PETSC_INTERN PetscErrorCode ReferenceCheckMultTranspose(const Case *, Vec x, Vec
 PETSC_INTERN PetscErrorCode ReferenceCheckProduct(const Rows *left, const Rows *right, Vec x, Vec y, PetscReal *error);
 PETSC_INTERN PetscErrorCode ReferenceCountProducts(MPI_Comm, const Rows *left, const Rows *right, PetscLogDouble *products);
 
-/* What was measured, with what and when */
-typedef struct {
-  char   version[32], petsc[64], commit[64], date[32], cpu[128], gpu[128];
-  double load; /* of the last minute, when the program started */
-  int    processors;
-} About;
-
-PETSC_INTERN PetscErrorCode AboutGet(About *);
-PETSC_INTERN PetscBool      AboutBusy(const About *); /* other programs share the processors */
-PETSC_INTERN PetscErrorCode AboutJSON(FILE *, const About *);
-PETSC_INTERN PetscErrorCode AboutCSVHeader(FILE *);          /* the end of the line of names */
-PETSC_INTERN PetscErrorCode AboutCSV(FILE *, const About *); /* the end of each line */
-
-/* The machine, and the speed of its memory */
-typedef struct {
-  About          about;
-  int            allowed, threads, ranks;
-  PetscLogDouble llc;                                  /* bytes of the last-level cache */
-  PetscLogDouble read_memory, read_cache, copy_memory; /* bytes per second of all processes together */
-  char          *buffer;
-  size_t         bytes;       /* of the buffer of this process */
-  size_t         cache_bytes; /* of the part that fits the cache */
-} Machine;
-
-PETSC_INTERN PetscErrorCode MachineCreate(MPI_Comm, Machine *);
-PETSC_INTERN PetscErrorCode MachineRead(const Machine *, size_t bytes, int kernel, PetscLogDouble *seconds);
-PETSC_INTERN PetscErrorCode MachineDestroy(Machine *);
-PETSC_INTERN void           MachineTimeOfProcessor(void);
-PETSC_INTERN PetscErrorCode MachineTime(PetscLogDouble *);
-PETSC_INTERN PetscErrorCode MachineNow(Vec, PetscLogDouble *);
-PETSC_INTERN int            MachineThreads(void); /* of OpenMP */
-#define MACHINE_READ_KERNELS 2
-
 /* One line of the table */
 typedef struct {
   char           matrix[128], op[16], type[64], note[256], status[16], absent[256];
@@ -259,44 +173,14 @@ PETSC_INTERN PetscErrorCode ReportSummary(MPI_Comm, PetscInt n, const Result[]);
 PETSC_INTERN PetscErrorCode ReportCSVHeader(FILE *);
 PETSC_INTERN PetscErrorCode ReportCSV(FILE *, const Machine *, PetscInt n, const Result[]); /* what it writes is in the file when it returns */
 PETSC_INTERN PetscErrorCode ReportJSON(MPI_Comm, const char[], const Machine *, PetscInt n, const Result[]);
-PETSC_INTERN PetscErrorCode ReportPrintf(MPI_Comm, const char[], ...);
-PETSC_INTERN PetscErrorCode ReportGetOption(const char option[], char name[], size_t);
-PETSC_INTERN PetscErrorCode ReportOpen(MPI_Comm, const char[], FILE **);
-PETSC_INTERN PetscErrorCode ReportClose(const char[], PetscBool, FILE *);
-
 /* Results of an earlier run */
 PETSC_INTERN PetscErrorCode CompareCSV(MPI_Comm, const char[], const Machine *, PetscInt n, const Result[]);
 
 /* The middle of a list that this function sorts, and the numbers between which the median of all such lists lies with a probability of at least 95 %, as far as the list is long enough */
 PETSC_INTERN PetscErrorCode MedianOf(PetscInt n, PetscReal list[], PetscLogDouble *median, PetscLogDouble *low, PetscLogDouble *high);
 
-/* What petscamb info recommends for a matrix */
-typedef struct {
-  const char    *base;                /* the type of PETSc to compare with: aij, or aijcusparse if the matrix lives on a GPU */
-  char           type[64], tried[64]; /* the Mat type; if it is the base: the format that the default would try nevertheless, or nothing */
-  PetscLogDouble bytes, bytes_aij;    /* bytes that a product with this type and with the base reads, x and y included */
-  PetscLogDouble ratio;               /* the expected speed in terms of that of the base */
-  PetscLogDouble product, conversion; /* seconds: a product with the base, the conversion */
-  PetscReal      pays;                /* products after which the conversion has paid, 0 if there is no such number */
-} Verdict;
-
-PETSC_INTERN PetscErrorCode VerdictMake(Mat, const Shape *, Verdict *);
-PETSC_INTERN PetscErrorCode VerdictPrint(MPI_Comm, const char[], const Verdict *, const About *);
-PETSC_INTERN PetscErrorCode VerdictJSON(FILE *, const Verdict *);
-
-/* Pictures: the pattern of a matrix with histograms (info), speeds with a roofline (bench) */
-PETSC_INTERN PetscErrorCode PlotCheckName(MPI_Comm, const char[]);
-PETSC_INTERN PetscErrorCode PlotMatrix(MPI_Comm, const char file[], const char name[], const Rows *, const Shape *);
-PETSC_INTERN PetscErrorCode PNGMake(int width, int height, const unsigned char grey[], unsigned char **, size_t *);
+/* A picture: speeds with a roofline */
 PETSC_INTERN PetscErrorCode PlotBench(MPI_Comm, const char file[], const Machine *, PetscInt n, const Result[]);
 
-/* Names on the command line */
-PETSC_INTERN PetscErrorCode NameSplitPrefix(char type[], size_t, char prefix[]);
-PETSC_INTERN PetscErrorCode NameCheckType(MPI_Comm, const char[], PetscInt npeers, const char *const peers[]);
-
-/* The subcommands */
+/* The command */
 PETSC_INTERN PetscErrorCode BenchRun(MPI_Comm, int n, char *inputs[], PetscBool *right);
-PETSC_INTERN PetscErrorCode SolveRun(MPI_Comm, int n, char *inputs[], PetscBool *right);
-PETSC_INTERN PetscErrorCode InfoRun(MPI_Comm, int n, char *inputs[]);
-PETSC_INTERN PetscErrorCode GraphRun(MPI_Comm, int n, char *words[], PetscBool *right);
-PETSC_INTERN PetscErrorCode GraphHelp(MPI_Comm);

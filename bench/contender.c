@@ -31,15 +31,6 @@ PetscErrorCode ContenderCreate(Case *k, const char name[], Contender *contender)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode ConvertPrefixed(Mat A, const char type[], const char prefix[], Mat *B)
-{
-  PetscFunctionBegin;
-  PetscCall(MatDuplicate(A, MAT_COPY_VALUES, B));
-  PetscCall(MatSetOptionsPrefix(*B, prefix)); /* a conversion reads the options of the matrix that it changes */
-  PetscCall(MatConvert(*B, type, MAT_INPLACE_MATRIX, B));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 PetscErrorCode VecTransfer(Vec from, Vec to)
 {
   const PetscScalar *f;

@@ -3,8 +3,6 @@
    Results as a table for a terminal, as comma-separated values and as JSON. Rank 0 writes.
 */
 #include "bench.h"
-#include <stdarg.h>
-#include <unistd.h>
 
 #define UNSTEADY 1.5 /* times the minimum: a median above it is worth a warning */
 
@@ -114,67 +112,6 @@ PetscErrorCode ReportSummary(MPI_Comm comm, PetscInt n, const Result results[])
   }
   if (wrong) PetscCall(ReportPrintf(comm, "\nWRONG: %" PetscInt_FMT " of %" PetscInt_FMT " results\n", wrong, checked));
   else PetscCall(ReportPrintf(comm, "\nall %" PetscInt_FMT " results agree with products in extended precision\n", checked));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Prints a part of a table, which stands on the standard output unless results go there */
-PetscErrorCode ReportPrintf(MPI_Comm comm, const char format[], ...)
-{
-  PetscMPIInt rank;
-  va_list     arguments;
-
-  PetscFunctionBegin;
-  PetscCallMPI(MPI_Comm_rank(comm, &rank));
-  if (rank || PETSC_STDOUT != stdout) PetscFunctionReturn(PETSC_SUCCESS);
-  va_start(arguments, format);
-  PetscCall((*PetscVFPrintf)(PETSC_STDOUT, format, arguments));
-  va_end(arguments);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Gets the file that -json or -csv names; "-" without a name. Results on the standard output stand in the place of tables, and what PETSc prints goes to the error output. */
-PetscErrorCode ReportGetOption(const char option[], char name[], size_t length)
-{
-  PetscBool given;
-
-  PetscFunctionBegin;
-  name[0] = 0;
-  PetscCall(PetscOptionsGetString(NULL, NULL, option, name, length, &given));
-  if (given && !name[0]) PetscCall(PetscStrncpy(name, "-", length));
-  if (!strcmp(name, "-")) PETSC_STDOUT = stderr;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Opens a file on process 0, or the standard output, named "-"; on other processes the result is NULL */
-PetscErrorCode ReportOpen(MPI_Comm comm, const char name[], FILE **f)
-{
-  PetscMPIInt rank;
-  int         fine = 1;
-
-  PetscFunctionBegin;
-  *f = NULL;
-  PetscCallMPI(MPI_Comm_rank(comm, &rank));
-  if (rank == 0) {
-    *f   = strcmp(name, "-") ? fopen(name, "w") : stdout;
-    fine = *f != NULL;
-  }
-  PetscCallMPI(MPI_Bcast(&fine, 1, MPI_INT, 0, comm));
-  PetscCheck(fine, comm, PETSC_ERR_FILE_OPEN, "%s: cannot be written", name);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Ends a file, or the standard output, which has no name; NULL on other processes. What could not be written whole is cut to nothing, so that nobody takes it for whole;
-   but rows that were measured one after the other stay. */
-PetscErrorCode ReportClose(const char name[], PetscBool rows, FILE *f)
-{
-  int bad;
-
-  PetscFunctionBegin;
-  if (!f) PetscFunctionReturn(PETSC_SUCCESS);
-  bad = ferror(f); /* of an earlier write, about which fclose() says nothing */
-  bad = (f == stdout ? fflush(f) : fclose(f)) || bad;
-  if (bad && f != stdout && !rows) (void)!truncate(name, 0); /* a device has no length */
-  PetscCheck(!bad, PETSC_COMM_SELF, PETSC_ERR_FILE_WRITE, "%s: could not be written whole; is the disk full?", f == stdout ? "standard output" : name);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

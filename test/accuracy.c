@@ -8,8 +8,8 @@ magnitudes of its terms, |y - y_exact| / sum |a_ij| |x_j|, in units of roundoff,
 #include "testutil.h"
 
 #if defined(PETSC_USE_REAL_DOUBLE) && !defined(PETSC_USE_COMPLEX)
-  #include "../bench/buckets.c"
-  #include "../bench/generate.c"
+  #include "../tool/buckets.c"
+  #include "../tool/generate.c"
 
   #define UNIT      (PETSC_MACHINE_EPSILON / 2)
   #define COLUMNS   8   /* of dense matrices */

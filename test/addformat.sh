@@ -14,7 +14,7 @@ export OMP_NUM_THREADS=2
 # the copy has the objects of this tree, so that only what is new is compiled
 mkdir -p "$tree/build/$build"
 cd "$root" || exit 1
-cp -a configure.py makefile VERSION LICENSE CITATION.cff CHANGELOG.md config src include bench data docs test "$tree/"
+cp -a configure.py makefile VERSION LICENSE CITATION.cff CHANGELOG.md config src include tool bench data docs test "$tree/"
 for part in conf.mk conf.json petscambconf.h obj lib stubs; do
   [ ! -e "$BUILD/$part" ] || cp -a "$BUILD/$part" "$tree/build/$build/"
 done

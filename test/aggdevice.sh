@@ -11,7 +11,7 @@
 # gpu: 1 alone memory
 # gpumem: 4
 cd "$(dirname "$0")/.." || exit 1
-sources=(test/kernels/aggdevice.cu src/sys/*.cu src/ksp/pc/impls/gamg/*.cu)
+sources=(test/kernels/aggdevice.cu src/sys/*.cu src/ksp/pc/impls/gamg/cuda/*.cu)
 groups=("aggregates" "prolongators" "no memory" "one-sided" "not finite" "estimates")
 link=()
 small=("aggregates" "prolongators" "one-sided" "not finite" "estimates")

@@ -7,7 +7,7 @@
 # tier: deep sanitize
 cd "$(dirname "$0")/.." || exit 1
 . test/kernels/build.sh
-gamg=src/ksp/pc/impls/gamg
-sources=(test/kernels/aggkernels.c src/sys/sysmemory.c src/sys/sysnumbers.c $gamg/{graph,aggregate,prolongator,smooth,estimate}.c)
+gamg=src/ksp/pc/impls/gamg/host
+sources=(test/kernels/aggkernels.c src/sys/sysmemory.c src/sys/sysnumbers.c $gamg/agg{graph,regate,prolongator,smooth,estimate}.c)
 if [ "${1:-}" = sanitize ]; then sanitized "aggregates"; else every_number_type; fi
 exit $status

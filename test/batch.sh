@@ -7,7 +7,7 @@
 # tier: deep sanitize
 cd "$(dirname "$0")/.." || exit 1
 . test/kernels/build.sh
-batch=src/mat/impls/batch/host
+batch=src/graph/batch/host
 sources=(test/kernels/batch.c $batch/batchhost.c $batch/batch_plain.c $batch/batch_avx2.c $batch/batch_avx512.c src/sys/sysmemory.c)
 
 if [ "${1:-}" = sanitize ]; then

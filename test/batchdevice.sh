@@ -10,7 +10,7 @@
 # gpu: 1 run
 # gpumem: 4
 cd "$(dirname "$0")/.." || exit 1
-sources=(test/kernels/batchdevice.cu src/sys/*.cu src/mat/impls/batch/cuda/*.cu)
+sources=(test/kernels/batchdevice.cu src/sys/*.cu src/graph/batch/cuda/*.cu)
 groups=("rows" "added" "atomic operations" "wide" "not finite" "same bits")
 small=("${groups[@]}")
 . test/kernels/device.sh

@@ -103,7 +103,7 @@ echo "ok every block of commands says which script runs it"
 # ------------------------------------------------- what a user has -------------------------------------------------
 
 ln -s "$BIN" bin
-for folder in data src bench docs config; do ln -s "$root/$folder" $folder; done
+for folder in data src tool bench docs config; do ln -s "$root/$folder" $folder; done
 for example in ex45 ex56; do ln -s "$examples/$example" $example; done
 case $library in *[[:space:]]*) ln -s "$library" libpetscamb.so && library=$work/libpetscamb.so ;; esac # PETSc's options end at a space
 printf '#!/bin/sh\nexec ./ex56 -ne 6 -pc_type jacobi "$@"\n' >your_program # of a user: knows nothing of petsc-amb, reads -mat_type

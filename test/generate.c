@@ -2,8 +2,8 @@
 static char help[] = "The generators of the measuring program against what their names promise; one expected output serves every number of ranks.\n";
 
 #include "testutil.h"
-#include "../bench/buckets.c"
-#include "../bench/generate.c"
+#include "../tool/buckets.c"
+#include "../tool/generate.c"
 
 /* The entry (i,j), whoever owns it, or 0 */
 static PetscErrorCode Entry(Mat A, PetscInt i, PetscInt j, PetscScalar *v)

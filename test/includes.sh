@@ -9,7 +9,7 @@ set -u
 cd "$(dirname "$0")/.." || exit 1
 
 # The order: a file may include the names to the left of its folder in a line, and those to the left of these names in other lines. A * stands for one
-# name of a folder. The public header is petscamb.h.
+# name of a folder. The public headers are petscamb.h and, at its end, petscambgraph.h.
 order='
 sys petscamb.h < vec/ambvec < mat/shadow
 sys petscamb.h < mat/shadow < mat/halo mat/product < mat/impls/* < petscamb.c
@@ -20,16 +20,20 @@ sys < mat/impls/hashgemm/host < mat/impls/hashgemm/cuda < mat/impls/hashgemm/glu
 mat/halo mat/product < mat/impls/hashgemm/glue
 sys < mat/impls/spmm/host < mat/impls/spmm/cuda < mat/impls/spmm/glue < petscamb.c
 mat/product < mat/impls/spmm/glue
-mat/impls/spmm/host < mat/impls/batch/host < mat/impls/batch/cuda < mat/impls/batch/glue < petscamb.c
-petscamb.h < mat/impls/batch/glue
 sys petscamb.h < mat/io < petscamb.c
-mat/shadow < mat/graph/glue < petscamb.c
-sys < mat/graph/host < mat/graph/glue
-sys mat/impls/hashgemm/cuda < mat/graph/cuda < mat/graph/glue
+petscambgraph.h < petscamb.h
+mat/shadow < graph/glue < petscamb.c
+sys < graph/host < graph/glue
+sys mat/impls/hashgemm/cuda < graph/cuda < graph/glue
+mat/impls/spmm/host < graph/batch/host < graph/batch/cuda < graph/batch/glue < petscamb.c
+petscamb.h < graph/batch/glue
+petscambgraph.h mat/io < graph/io < petscamb.c
 sys < ksp/ksp/impls/fused < ksp/ksp/impls/ambksp < ksp/ksp/impls/ambcg ksp/ksp/impls/ambbcgs ksp/ksp/impls/ambchebyshev < petscamb.c
 petscamb.h < ksp/ksp/impls/ambksp
 mat/halo < ksp/ksp/impls/ambksp
 mat/shadow < ksp/pc/impls/* < petscamb.c
+sys < ksp/pc/impls/gamg/host < ksp/pc/impls/gamg/cuda < ksp/pc/impls/gamg/glue < petscamb.c
+mat/shadow < ksp/pc/impls/gamg/glue
 ksp/ksp/impls/ambchebyshev < ksp/pc/impls/mg < petscamb.c
 petscamb.h < ksp/examples
 '
@@ -84,7 +88,8 @@ def listed(path):
 
 # the files by their path from src/, the public header by its name; what each includes of them
 files = {os.path.relpath(os.path.join(folder, name), "src"): os.path.join(folder, name) for folder, _, found in os.walk("src") for name in found if re.search(r"\.(c|h|cu|cuh)$", name)}
-files["petscamb.h"] = "include/petscamb.h"
+public = ("petscamb.h", "petscambgraph.h")
+files.update((name, "include/" + name) for name in public)
 includes, quoted = collections.defaultdict(set), []
 for path, place in files.items():
     with open(place, encoding="utf-8", errors="replace") as text:
@@ -94,7 +99,7 @@ for path, place in files.items():
                 continue
             if found.group(2) in files:
                 includes[path].add(found.group(2))
-            if (found.group(1) == '"') != (found.group(2) in files and found.group(2) != "petscamb.h"):
+            if (found.group(1) == '"') != (found.group(2) in files and found.group(2) not in public):
                 quoted.append("%s:%d: %s is %s" % (place, number, line.strip(), "a file of src/" if found.group(1) == "<" else "no path from src/"))
 
 
@@ -119,6 +124,17 @@ check("every folder has a place in the order", ["%s has none" % files[path] for 
 check("includes run down", ["%s includes %s" % (files[path], other) for path in sorted(includes) for other in sorted(includes[path]) if not above(path, other)])
 check("no circle of folders", circles(folders))
 check("no circle of files", circles(includes))
+# petscamb.h brings the functions of the annex to every file: none of the core may call one
+with open(files["petscambgraph.h"], encoding="utf-8") as text:
+    annex = set(re.findall(r"^PETSC_EXTERN PetscErrorCode +(\w+)\(", text.read(), re.M))
+calls = []
+for path, place in sorted(files.items()):
+    if not path.startswith(("graph/", "ksp/examples/")) and path not in public:
+        with open(place, encoding="utf-8", errors="replace") as text:
+            code = re.sub(r"/\*.*?\*/", "", text.read(), flags=re.S)
+        calls += ["%s calls %s" % (place, name) for name in sorted(annex & set(re.findall(r"\w+", code)))]
+        calls += ["%s includes petscambgraph.h" % place] * ("petscambgraph.h" in includes[path])
+check("the core does without src/graph", calls or ["petscambgraph.h has no function"] * (not annex))
 check("an include in quotes is a path from src/", quoted)
 sys.exit(failed)
 END

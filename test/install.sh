@@ -16,7 +16,7 @@ make_here() { env -u MAKEFLAGS -u MAKELEVEL -u TESTS -u PETSC_DIR -u PETSC_ARCH 
 
 tree="$work/a user's tree"
 mkdir -p "$tree/build/$build"
-cp -a configure.py makefile VERSION LICENSE CITATION.cff CHANGELOG.md config src include bench "$tree/"
+cp -a configure.py makefile VERSION LICENSE CITATION.cff CHANGELOG.md config src include tool bench "$tree/"
 mkdir "$tree/test" && cp -a test/{runtests,dealing}.py test/check.sh "$tree/test/"
 for part in conf.mk conf.json petscambconf.h obj lib bin examples stubs; do
   [ ! -e "$BUILD/$part" ] || cp -a "$BUILD/$part" "$tree/build/$build/"

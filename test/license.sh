@@ -9,7 +9,7 @@ cd "$(dirname "$0")/.." || exit 1
 line="SPDX-License-Identifier: BSD-2-Clause"
 
 missing() {
-  find makefile configure.py .ci/run bench config data include src test \( -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh' -o -name '*.cc' -o -name '*.F90' -o -name '*.py' -o -name '*.sh' -o -name makefile -o -name run \) -type f |
+  find makefile configure.py .ci/run tool bench config data include src test \( -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh' -o -name '*.cc' -o -name '*.F90' -o -name '*.py' -o -name '*.sh' -o -name makefile -o -name run \) -type f |
     sort | while read -r file; do head -n 2 "$file" | grep -qF "$line" || echo "$file"; done
 }
 

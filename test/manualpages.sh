@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-2-Clause
-# The manual pages in the comments of the sources: every function of petscamb.h has one, which explains its arguments, and names that it refers to exist.
+# The manual pages in the comments of the sources: every function of petscamb.h and petscambgraph.h has one, which explains its arguments, and names that it refers to exist.
 # make site makes HTML of them.
 # gpu: 0
 # tier: check
@@ -26,8 +26,9 @@ fi
 mkdir -p "$work/tree/docs/site" "$work/tree/src" "$work/tree/include"
 cp "$root/docs/site/manualpages.py" "$work/tree/docs/site/"
 { cat "$root/include/petscamb.h" && echo 'PETSC_EXTERN PetscErrorCode MatNobodyKnows(Mat);'; } >"$work/tree/include/petscamb.h"
-cp -r "$root/src/mat" "$root/src/ksp" "$root/src/petscamb.c" "$work/tree/src/"
-sed -i 's/^- power - the exponent/- force - the exponent/' "$work/tree/src/mat/graph/glue/matprune.c"
+cp "$root/include/petscambgraph.h" "$work/tree/include/"
+cp -r "$root/src/graph" "$root/src/mat" "$root/src/ksp" "$root/src/petscamb.c" "$work/tree/src/"
+sed -i 's/^- power - the exponent/- force - the exponent/' "$work/tree/src/graph/glue/matprune.c"
 if "$python" "$work/tree/docs/site/manualpages.py" --check >"$work/out" 2>&1; then found=none; else found=$(grep -cE "MatNobodyKnows: no manual page|MatPowEntries: the argument power is not explained|MatPowEntries has no argument force" "$work/out"); fi
 if [ "$found" = 3 ]; then echo "ok mistakes are found"; else cat "$work/out" >&2 && echo "not ok mistakes are found" && failed=1; fi
 exit $failed

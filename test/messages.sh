@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-2-Clause
-# The messages in docs/troubleshooting.md are those of the sources: each message in the first column of a table, between its "...", is a text of src/, bench/,
+# The messages in docs/troubleshooting.md are those of the sources: each message in the first column of a table, between its "...", is a text of src/, tool/, bench/,
 # config/ or the makefile. Messages of PETSc, Open MPI and GNU make, which are marked as theirs, are not looked for.
 # gpu: 0
 # tier: check
@@ -11,7 +11,7 @@ cd "$(dirname "$0")/.." || exit 1
 import glob, os, re, sys
 
 sources = ""
-for name in ["makefile", "configure.py"] + [name for folder in ("src", "bench", "config") for name in glob.glob(folder + "/**/*.*", recursive=True) if os.path.isfile(name)]:
+for name in ["makefile", "configure.py"] + [name for folder in ("src", "tool", "bench", "config") for name in glob.glob(folder + "/**/*.*", recursive=True) if os.path.isfile(name)]:
     with open(name, encoding="utf-8", errors="replace") as file:
         sources += file.read()
 with open("docs/troubleshooting.md", encoding="utf-8") as page:

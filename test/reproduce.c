@@ -6,8 +6,8 @@ Two runs with the same number have the same bits; test/reproduce.sh says where t
 
 #include <petsc/private/matimpl.h> /* PetscCD */
 #include "testutil.h"
-#include "../bench/buckets.c"
-#include "../bench/generate.c"
+#include "../tool/buckets.c"
+#include "../tool/generate.c"
 
 /* The bits of entry (i, j) as a number; those of all entries are added, so that neither their order nor their process counts */
 static unsigned long long EntryHash(PetscInt i, PetscInt j, PetscScalar v)

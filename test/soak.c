@@ -11,8 +11,8 @@ The run fails if the second half of the seasons after the warm-up needs more tha
 #include "testutil.h"
 #include <petsctime.h>
 #include <malloc.h>
-#include "../bench/buckets.c"
-#include "../bench/generate.c"
+#include "../tool/buckets.c"
+#include "../tool/generate.c"
 #if defined(PETSC_HAVE_CUDA)
   #include <petscdevice_cuda.h>
 #endif

@@ -158,8 +158,8 @@ expect "progress of a graph: silent without a terminal" 0 "^0$" sh -c "'$petscam
 
 # ------------------------------------------------- manual page and completion -------------------------------------------------
 
-# the commands and options in the table of bench/main.c
-sed -n '/^static const Command Commands/,/^};/p' "$root/bench/main.c" | grep -oE '"[a-z_]+"' | tr -d '"' | sort -u >names
+# the commands and options in the table of tool/main.c
+sed -n '/^static const Command Commands/,/^};/p' "$root/tool/main.c" | grep -oE '"[a-z_]+"' | tr -d '"' | sort -u >names
 while read -r name; do
   sed 's/\\//g' "$root/docs/man/petscamb.1" | grep -qE -- "(^|[ \"-])-?$name([^a-z_]|$)" || echo "$name is not in docs/man/petscamb.1"
   grep -qE -- "[ \"-]$name([^a-z_]|$)" "$root/config/petscamb.bash" || echo "$name is not in config/petscamb.bash"

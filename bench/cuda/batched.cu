@@ -5,7 +5,7 @@
    Dense operands are stored by rows. See docs/batch.md.
 */
 #include "device.h"
-#include "mat/impls/batch/cuda/batchcuda.h"
+#include "graph/batch/cuda/batchcuda.h"
 
 #include <cublas_v2.h>
 

@@ -55,7 +55,7 @@ def copy(source):
                 text = file.read()
             text = re.sub(r"^```(sh|c|python|fortran|cmake) .*$", r"```\1", text, flags=re.M)
             # what is no page is found in the source tree: say so by its name
-            text = re.sub(r"\[([^]]*)\]\(((?:\.\./)*(?:src|bench|test|config)/[^)]*)\)", r"`\1`", text)
+            text = re.sub(r"\[([^]]*)\]\(((?:\.\./)*(?:src|tool|bench|test|config)/[^)]*)\)", r"`\1`", text)
             with open(path, "w", encoding="utf-8") as file:
                 file.write(text)
     subprocess.run([sys.executable, os.path.join(HERE, "manualpages.py"), os.path.join(source, "reference")], check=True)

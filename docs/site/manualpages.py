@@ -14,7 +14,7 @@ import sys
 import textwrap
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-HEADER = os.path.join(ROOT, "include", "petscamb.h")
+HEADERS = [os.path.join(ROOT, "include", name) for name in ("petscamb.h", "petscambgraph.h")]
 # the subjects of the list, and what the names of their pages begin with; the first one that fits counts
 SUBJECTS = (
     ("Start and version", r"PetscAMB|PETSCAMB_"),
@@ -33,7 +33,7 @@ ITEM = re.compile(r"^([+.-])\s{1,3}(\S.*?)\s+-\s+(.*)$")
 PETSC = "https://petsc.org/release/manualpages/"
 INTRODUCTION = """# Manual pages
 
-The public interface, `petscamb.h`, by subject. The pages are made from the comments of the sources.
+The public interface, `petscamb.h` and `petscambgraph.h`, by subject. The pages are made from the comments of the sources.
 
 A function returns a `PetscErrorCode`: call it within `PetscCall()`. *Collective* means that all processes of the object call the function together,
 *logically collective* that they also give the same values, *not collective* that a process may call it alone. Options are read when a matrix becomes
@@ -114,7 +114,7 @@ def declaration(text):
 def pages():
     """All pages by name; of two comments with one name the longer one counts."""
     found = {}
-    for path in [HEADER] + sorted(glob.glob(os.path.join(ROOT, "src", "**", "*.c"), recursive=True)):
+    for path in HEADERS + sorted(glob.glob(os.path.join(ROOT, "src", "**", "*.c"), recursive=True)):
         with open(path, encoding="utf-8") as file:
             text = file.read()
         for match in re.finditer(r"^/\*(@C?|E|S|MC)\n(.*?)\n\s*(?:@|E|S|M)C?\*/", text, re.M | re.S):
@@ -129,10 +129,14 @@ def pages():
     return found
 
 
+def header(path):
+    with open(path, encoding="utf-8") as file:
+        return file.read()
+
+
 def public():
-    """The functions that the header declares, and all of its names."""
-    with open(HEADER, encoding="utf-8") as file:
-        text = file.read()
+    """The functions that the headers declare, and all of their names."""
+    text = "".join(header(path) for path in HEADERS)
     functions = set(re.findall(r"^PETSC_EXTERN PetscErrorCode +(\w+)\(", text, re.M))
     types = re.findall(r"^#define (\w+) ", text, re.M) + re.findall(r"^(?:\} |typedef (?:struct )?\w+ \*)(\w+);", text, re.M) + re.findall(r"^typedef .*\(\*(\w+)\)\(", text, re.M)
     return functions, functions | set(types) | set(re.findall(r"^PETSC_EXTERN (?!PetscErrorCode).*?(\w+)(?:\[\])?;", text, re.M))
@@ -172,7 +176,7 @@ def bindings():
     for one, other in (("PetscAMBInitializePackage", "PetscAMBInitializePackageVersion"), ("MatShadowGetFigure", "MatShadowGetFigureAt")):  # done by the same function
         if other in python:
             python.setdefault(one, python[other])
-    for folder in ("src/ksp/examples", "bench", "test"):
+    for folder in ("src/ksp/examples", "tool", "tool/graph", "bench", "test"):
         for path in sorted(glob.glob(os.path.join(ROOT, *folder.split("/"), "*.c"))):
             with open(path, encoding="utf-8") as file:
                 for name in set(re.findall(r"\b((?:Mat|Vec|GraphConv|PC|Petsc)\w+)\(", file.read())):
@@ -188,7 +192,7 @@ def check(found):
             wrong.append("%s: %s has no summary" % (page.path, name))
         if page.kind.startswith("@"):
             if name not in functions:
-                wrong.append("%s: %s is not in petscamb.h" % (page.path, name))
+                wrong.append("%s: %s is in no public header" % (page.path, name))
             if not page.section("Level"):
                 wrong.append("%s: %s has no level" % (page.path, name))
             if not re.match(r"(Logically |Not )?[Cc]ollective", (page.section("") + [""] * 2)[0].strip() or (page.section("") + [""] * 2)[1].strip()):
@@ -243,7 +247,7 @@ def render(page, found, others, back, languages):
     function = page.kind.startswith("@")
     out = ["# %s" % page.name, "", link(page.summary[:1].upper() + page.summary[1:].rstrip(".") + "."), ""]
     if page.code:
-        out += ["```c", "#include <petscamb.h>", page.code + (";" if function else ""), "```", ""]
+        out += ["```c", "#include <%s>" % ("petscambgraph.h" if re.search(r"\b%s\b" % page.name, header(HEADERS[1])) else "petscamb.h"), page.code + (";" if function else ""), "```", ""]
     last = {"Errors": 1, "Example": 2} # errors and examples come last
     for title, lines in sorted(page.sections, key=lambda one: last.get(one[0], 0)):
         while lines and not lines[0].strip():

@@ -6,7 +6,7 @@
 #include "csr.h"
 #include "sys/sysmemory.h"
 #include "mat/impls/spmm/host/spmmhost.h"
-#include "mat/impls/batch/host/batchhost.h"
+#include "graph/batch/host/batchhost.h"
 
 #define GAP 3 /* numbers between columns */
 

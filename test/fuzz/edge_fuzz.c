@@ -6,7 +6,7 @@
 #include <math.h>
 
 #include "fuzz.h"
-#include "mat/io/edgeparse.h"
+#include "graph/io/edgeparse.h"
 #include "mat/io/mtxparse.h"
 
 typedef struct {

@@ -31,16 +31,16 @@ build() {
   shift
   case $target in
   mtx) sources=($io/mtxparse.c $io/mtxdecimal.c) flags=(-DMTX_LINE_MAX=64) libraries=(-lpthread) ;; # the limit of a line is met often
-  edge) sources=($io/edgeparse.c $io/mtxparse.c $io/mtxdecimal.c) libraries=(-lpthread) ;;
+  edge) sources=(src/graph/io/edgeparse.c $io/mtxparse.c $io/mtxdecimal.c) libraries=(-lpthread) ;;
   unpack) sources=($io/mtxunpack.c) flags=(-DPETSCAMB_HAVE_ZLIB -DPETSCAMB_HAVE_LZMA -DPETSCAMB_HAVE_BZ2) libraries=(-lz -llzma -lbz2) ;;
   format | sizes)
     sources=(src/sys/sys{memory,values,table,numbers}.c $impls/amb/amb{host,layout}.c $impls/nus/nus{host,layout,fill,share,plan,search}.c $impls/ccoo/ccoo{host,layout,plan,values}.c
     $impls/tilecomposite/tile{host,layout,plan}.c $impls/{amb/amb,nus/nus,ccoo/ccoo,tilecomposite/tile}_{plain,avx2,avx512}.c)
     [ "$target" = format ] || sources+=($impls/hashgemm/host/spgemm{host,operand,work,_plain,_avx2,_avx512}.c $impls/spmm/host/{spmmhost,spmm_plain,spmm_avx2,spmm_avx512}.c
-      $impls/batch/host/batch{host,_plain,_avx2,_avx512}.c src/mat/graph/host/graphprune.c) libraries+=(-Wl,--wrap=mmap)
+      src/graph/batch/host/batch{host,_plain,_avx2,_avx512}.c src/graph/host/graphprune.c) libraries+=(-Wl,--wrap=mmap)
     ;;
   product) sources=(src/sys/sysmemory.c $impls/hashgemm/host/spgemm{host,operand,work,_plain,_avx2,_avx512}.c) flags=(-DSPGEMM_DENSE_MAX=512 -DSPGEMM_WINDOWS=65536 -DSPGEMM_STREAM=4096) ;;
-  dense) sources=(src/sys/sys{memory,numbers}.c $impls/spmm/host/{spmmhost,sddmm,spmm_plain,spmm_avx2,spmm_avx512}.c $impls/batch/host/batch{host,_plain,_avx2,_avx512}.c) ;;
+  dense) sources=(src/sys/sys{memory,numbers}.c $impls/spmm/host/{spmmhost,sddmm,spmm_plain,spmm_avx2,spmm_avx512}.c src/graph/batch/host/batch{host,_plain,_avx2,_avx512}.c) ;;
   *) echo "there is no target $target: ${targets[*]}" >&2; return 1 ;;
   esac
   sources+=("test/fuzz/${target}_fuzz.c")

@@ -13,8 +13,8 @@
 #include "mat/impls/tilecomposite/tilehost.h"
 #include "mat/impls/hashgemm/host/spgemmhost.h"
 #include "mat/impls/spmm/host/spmmhost.h"
-#include "mat/impls/batch/host/batchhost.h"
-#include "mat/graph/host/graphhost.h"
+#include "graph/batch/host/batchhost.h"
+#include "graph/host/graphhost.h"
 
 /* The allocator maps large blocks by itself, past the limit of the sanitizer: the linker puts this in the place of mmap() */
 void *__wrap_mmap(void *, size_t, int, int, int, off_t);

@@ -7,8 +7,8 @@
 
    Prints "ok GROUP" or "not ok GROUP", before it what was wrong. Exit code 77: there is no device.
 */
-#include "ksp/pc/impls/gamg/aggcuda.h"
-#include "ksp/pc/impls/gamg/aggkeys.h"
+#include "ksp/pc/impls/gamg/cuda/aggcuda.h"
+#include "ksp/pc/impls/gamg/host/aggkeys.h"
 #include "devicetest.h"
 
 #include <map>

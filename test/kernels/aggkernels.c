@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "sys/sysnumbers.h"
-#include "ksp/pc/impls/gamg/aggkeys.h"
+#include "ksp/pc/impls/gamg/host/aggkeys.h"
 
 static int failed = 0;
 

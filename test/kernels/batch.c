@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "mat/impls/batch/host/batchhost.h"
+#include "graph/batch/host/batchhost.h"
 
 #define EPSILON (sizeof(SysReal) == 4 ? 1.2e-7 : 2.3e-16)
 #define ROWS    53

@@ -11,7 +11,7 @@
 #pragma GCC diagnostic ignored "-Wunused-function" /* other tests need more of this header */
 #include "devicetest.h"
 #pragma GCC diagnostic pop
-#include "mat/impls/batch/cuda/batchcuda.h"
+#include "graph/batch/cuda/batchcuda.h"
 
 struct Batch {
   std::string      name;

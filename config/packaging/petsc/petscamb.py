@@ -15,7 +15,7 @@ class Configure(config.package.Package):
     self.download        = ['https://example.org/petsc-amb/petsc-amb-0.1.0.tar.gz']
     self.downloaddirnames = ['petsc-amb', 'petscamb']
     self.functions       = []
-    self.includes        = ['petscamb.h']
+    self.includes        = ['petscamb.h', 'petscambgraph.h']
     self.liblist         = [['libpetscamb.so']]
     self.precisions      = ['single', 'double']
     self.linkedbypetsc   = 0

@@ -10,6 +10,7 @@ are those of A^T F, without the vertices that were reached before.\n\
 #include <petscmat.h>
 #include <petsctime.h>
 #include <petscamb.h>
+#include <petscambgraph.h>
 
 #include "ksp/examples/examples.h"
 

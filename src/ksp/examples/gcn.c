@@ -16,6 +16,7 @@ T. N. Kipf and M. Welling, Semi-supervised classification with graph convolution
 #include <petscmat.h>
 #include <petsctime.h>
 #include <petscamb.h>
+#include <petscambgraph.h>
 
 #include "ksp/examples/examples.h"
 

@@ -14,6 +14,7 @@ S. van Dongen, Graph clustering by flow simulation, doctoral thesis, University 
 #include <petscmat.h>
 #include <petsctime.h>
 #include <petscamb.h>
+#include <petscambgraph.h>
 
 #include "ksp/examples/examples.h"
 

@@ -12,6 +12,7 @@ above the diagonal, entry (i,j) of L U is the number of vertices k < i, j next t
 #include <petscmat.h>
 #include <petsctime.h>
 #include <petscamb.h>
+#include <petscambgraph.h>
 
 #include "ksp/examples/examples.h"
 

@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+   Products of a batch of small sparse matrices with dense matrices on a CUDA device.
+
+   Rows: a group of lanes makes some columns of a row of the product, each lane one or more vectors of up to 16 bytes. Rows and columns are cut over all thread blocks,
+   whatever matrix they belong to, so that a batch of few matrices fills the device too.
+
+   Atomic operations: a group of lanes makes an entry of a matrix, and adds to the rows of the result that lie in shared memory. A thread block has a matrix, or some
+   columns of its result if all of them do not fit, or if there are fewer matrices than multiprocessors. If a few columns do not fit either, the sums are made in C.
+*/
+#include <new>
+#include <vector>
+
+#include "sys/syscuda.cuh"
+#include "graph/batch/cuda/batchcuda.h"
+
+#define LANES_MOST   SYS_WARP
+#define THREADS_MANY 4096       /* of a multiprocessor: twice as many as it holds at a time */
+#define SHARED_MOST  (64 << 10) /* bytes of a block's sums; with more of them too few blocks share a multiprocessor */
+#define PARTS_MOST   65535      /* of the columns: a limit of the grid */
+#define VECTOR_BYTES 16
+
+struct _BatchDevice {
+  int64_t  m, nz, nmat, most; /* most: rows of the largest matrix */
+  int     *i, *j, *row, *first;
+  SysReal *a;
+  char    *memory;
+  int      multiprocessors, early; /* the latter: kernels can start before the last has ended */
+  bool     atomic;                 /* row and first are there */
+};
+
+SysStatus BatchDeviceCreate(const SysCSR *A, int64_t nmat, const SysInt first[], BatchDevice **B, SysStream stream)
+{
+  std::vector<int> row;
+  SysArena         arena = {NULL, 0};
+  BatchDevice     *b     = new (std::nothrow) BatchDevice();
+  int              device;
+
+  if (!b) return SYS_OUT_OF_MEMORY;
+  *B        = b;
+  b->m      = A->m;
+  b->nz     = A->nz;
+  b->nmat   = nmat;
+  b->atomic = first != NULL;
+  SYS_CUDA(cudaGetDevice(&device));
+  SYS_CUDA(cudaDeviceGetAttribute(&b->multiprocessors, cudaDevAttrMultiProcessorCount, device));
+  b->early = SysStartsEarly();
+  if (first) {
+    row.reserve((size_t)A->nz);
+    for (int64_t r = 0; r < A->m; r++) row.insert(row.end(), (size_t)(A->i[r + 1] - A->i[r]), (int)r);
+    for (int64_t k = 0; k < nmat; k++) b->most = first[k + 1] - first[k] > b->most ? first[k + 1] - first[k] : b->most;
+  }
+  for (int pass = 0; pass < 2; pass++) {
+    if (pass) SYS_CALL(SysArenaAllocate(&arena));
+    SysArenaTake(&arena, &b->i, (size_t)A->m + 1);
+    SysArenaTake(&arena, &b->j, (size_t)A->nz);
+    SysArenaTake(&arena, &b->a, (size_t)A->nz);
+    SysArenaTake(&arena, &b->row, row.size());
+    SysArenaTake(&arena, &b->first, first ? (size_t)nmat + 1 : 0);
+    if (pass) b->memory = arena.memory;
+  }
+  SYS_CUDA(cudaMemcpyAsync(b->i, A->i, ((size_t)A->m + 1) * sizeof(int), cudaMemcpyHostToDevice, stream));
+  if (A->nz) SYS_CUDA(cudaMemcpyAsync(b->j, A->j, (size_t)A->nz * sizeof(int), cudaMemcpyHostToDevice, stream));
+  if (!row.empty()) SYS_CUDA(cudaMemcpyAsync(b->row, row.data(), row.size() * sizeof(int), cudaMemcpyHostToDevice, stream));
+  if (first) SYS_CUDA(cudaMemcpyAsync(b->first, first, ((size_t)nmat + 1) * sizeof(int), cudaMemcpyHostToDevice, stream));
+  SYS_CUDA(cudaStreamSynchronize(stream));
+  return SYS_SUCCESS;
+}
+
+void BatchDeviceDestroy(BatchDevice **B)
+{
+  if (!*B) return;
+  (void)cudaFree((*B)->memory);
+  delete *B;
+  *B = NULL;
+}
+
+SysStatus BatchDeviceSetValues(BatchDevice *B, const SysReal a[], const SysInt place[], SysStream stream)
+{
+  std::vector<SysReal> gathered;
+
+  if (!B->nz) return SYS_SUCCESS;
+  if (place) {
+    gathered.reserve((size_t)B->nz);
+    for (int64_t k = 0; k < B->nz; k++) gathered.push_back(a[place[k]]);
+  }
+  SYS_CUDA(cudaMemcpyAsync(B->a, place ? gathered.data() : a, (size_t)B->nz * sizeof(SysReal), cudaMemcpyHostToDevice, stream));
+  SYS_CUDA(cudaStreamSynchronize(stream));
+  return SYS_SUCCESS;
+}
+
+/* ------------------------------------------------- rows ------------------------------------------------- */
+
+template <int N>
+struct alignas(N * sizeof(SysReal)) BatchVector {
+  SysReal x[N];
+};
+
+/* stride: vectors of a row. The columns of a lane are VECTORS vectors, LANES apart, so that the lanes of a group read side by side. A thread block makes the same
+   columns of some rows, each group `steps` of them: rows of a matrix refer to the same rows of D, which then are in the first-level cache. */
+/* A kernel is launched while the kernel before it in the stream ends (programmatic dependent launch), which saves a fifth of the time of a small product. It may
+   read the batch at once: only copies to the device write the batch, and these end before any kernel behind them begins. It waits here before it reads D or
+   writes C. */
+static __device__ inline void BatchWait()
+{
+#if __CUDA_ARCH__ >= 900
+  cudaTriggerProgrammaticLaunchCompletion();
+  cudaGridDependencySynchronize();
+#endif
+}
+
+template <typename T>
+static __device__ inline void BatchPrefetch(const T *p)
+{
+  asm volatile("prefetch.global.L1 [%0];" ::"l"(p));
+}
+
+template <int N, int LANES, int VECTORS>
+static __global__ void __launch_bounds__(SYS_THREADS) BatchRows(int64_t m, int64_t nz, int steps, const int *__restrict__ i, const int *__restrict__ j, const SysReal *__restrict__ a, int add, int64_t stride, const BatchVector<N> *__restrict__ D, BatchVector<N> *__restrict__ C)
+{
+  constexpr int ENTRIES = 4; /* that are read side by side */
+  constexpr int groups  = SYS_THREADS / LANES;
+  const int64_t c = (int64_t)blockIdx.y * (LANES * VECTORS) + threadIdx.x % LANES, r0 = (int64_t)blockIdx.x * groups * steps, r1 = r0 + groups * steps < m ? r0 + groups * steps : m;
+
+  if (r0 + threadIdx.x / LANES < r1) {
+    const int k = i[r0 + threadIdx.x / LANES];
+
+    if (k < nz) {
+      BatchPrefetch(j + k);
+      BatchPrefetch(a + k);
+    }
+  }
+  BatchWait();
+  if (c >= stride) return;
+  for (int64_t r = r0 + threadIdx.x / LANES; r < r1; r += groups) {
+    const int      k0 = i[r], k1 = i[r + 1];
+    BatchVector<N> sum[VECTORS];
+
+#pragma unroll
+    for (int v = 0; v < VECTORS; v++) {
+      if (add && c + v * LANES < stride) sum[v] = C[r * stride + c + v * LANES];
+      else {
+#pragma unroll
+        for (int n = 0; n < N; n++) sum[v].x[n] = 0;
+      }
+    }
+    for (int k = k0; k < k1; k += ENTRIES) {
+      int            column[ENTRIES];
+      SysReal        value[ENTRIES];
+      BatchVector<N> d[ENTRIES][VECTORS];
+
+#pragma unroll
+      for (int e = 0; e < ENTRIES; e++) {
+        column[e] = k + e < k1 ? j[k + e] : -1;
+        value[e]  = k + e < k1 ? a[k + e] : (SysReal)0;
+      }
+#pragma unroll
+      for (int e = 0; e < ENTRIES; e++) {
+#pragma unroll
+        for (int v = 0; v < VECTORS; v++) {
+          if (column[e] >= 0 && c + v * LANES < stride) d[e][v] = D[column[e] * stride + c + v * LANES];
+        }
+      }
+#pragma unroll
+      for (int e = 0; e < ENTRIES; e++) {
+        if (column[e] < 0) continue; /* nothing is filled in: a NaN does not spread */
+#pragma unroll
+        for (int v = 0; v < VECTORS; v++) {
+#pragma unroll
+          for (int n = 0; n < N; n++) sum[v].x[n] = fma(value[e], d[e][v].x[n], sum[v].x[n]);
+        }
+      }
+    }
+#pragma unroll
+    for (int v = 0; v < VECTORS; v++) {
+      if (c + v * LANES < stride) C[r * stride + c + v * LANES] = sum[v];
+    }
+  }
+}
+
+template <int N, int LANES, int VECTORS>
+static SysStatus BatchLaunch(const BatchDevice *B, int steps, int add, int64_t stride, const SysReal *D, SysReal *C, cudaStream_t stream)
+{
+  const int64_t parts = (stride + LANES * VECTORS - 1) / (LANES * VECTORS);
+  const dim3    grid(SysBlocks(B->m, (int64_t)SYS_THREADS / LANES * steps), (unsigned)parts);
+
+  if (parts > PARTS_MOST) return SYS_TOO_LARGE;
+  return SysLaunchEarly(BatchRows<N, LANES, VECTORS>, grid, SYS_THREADS, stream, B->early, B->m, B->nz, steps, (const int *)B->i, (const int *)B->j, (const SysReal *)B->a, add, stride, (const BatchVector<N> *)D, (BatchVector<N> *)C);
+}
+
+/* Lanes for all vectors of a row, up to a warp, then two vectors for each lane. A group of lanes has several rows if the device has threads enough without. */
+template <int N>
+static SysStatus BatchVectors(const BatchDevice *B, int add, int64_t width, const SysReal *D, SysReal *C, cudaStream_t stream)
+{
+  const int64_t stride = width / N;
+  const int     steps  = B->m * stride > (int64_t)B->multiprocessors * THREADS_MANY ? 4 : 1;
+
+  if (stride <= 1) return BatchLaunch<N, 1, 1>(B, 1, add, stride, D, C, stream);
+  if (stride <= 2) return BatchLaunch<N, 2, 1>(B, 1, add, stride, D, C, stream);
+  if (stride <= 4) return BatchLaunch<N, 4, 1>(B, 1, add, stride, D, C, stream);
+  if (stride <= 8) return BatchLaunch<N, 8, 1>(B, 1, add, stride, D, C, stream);
+  if (stride <= 16) return BatchLaunch<N, 16, 1>(B, 1, add, stride, D, C, stream);
+  if (stride <= 32) return BatchLaunch<N, LANES_MOST, 1>(B, steps, add, stride, D, C, stream);
+  return BatchLaunch<N, LANES_MOST, 2>(B, steps, add, stride, D, C, stream);
+}
+
+static bool BatchAligned(int64_t width, const SysReal *D, const SysReal *C, size_t bytes)
+{
+  return width * sizeof(SysReal) % bytes == 0 && ((size_t)D | (size_t)C) % bytes == 0;
+}
+
+SysStatus BatchDeviceMult(const BatchDevice *B, int add, int64_t width, const SysReal *D, SysReal *C, SysStream stream)
+{
+  if (!B->m || !width) return SYS_SUCCESS;
+  if (BatchAligned(width, D, C, VECTOR_BYTES)) return BatchVectors<VECTOR_BYTES / (int)sizeof(SysReal)>(B, add, width, D, C, stream);
+#if defined(SYS_SINGLE)
+  if (BatchAligned(width, D, C, 8)) return BatchVectors<2>(B, add, width, D, C, stream);
+#endif
+  return BatchVectors<1>(B, add, width, D, C, stream);
+}
+
+/* ------------------------------------------------- atomic operations ------------------------------------------------- */
+
+/* Columns c0 to c0 + part - 1 of the result of a matrix, in shared memory */
+static __global__ void __launch_bounds__(SYS_THREADS) BatchShared(int lanes, const int *__restrict__ first, const int *__restrict__ i, const int *__restrict__ j, const int *__restrict__ row, const SysReal *__restrict__ a, int64_t width, int part, const SysReal *__restrict__ D, SysReal *__restrict__ C)
+{
+  extern __shared__ __align__(16) unsigned char memory[];
+  SysReal                                      *sums = (SysReal *)memory;
+  const int                                     r0 = first[blockIdx.x], r1 = first[blockIdx.x + 1], lane = (int)threadIdx.x % lanes, groups = SYS_THREADS / lanes;
+  const int64_t                                 c0      = (int64_t)blockIdx.y * part;
+  const int                                     columns = (int)(width - c0 < part ? width - c0 : part), size = (r1 - r0) * columns;
+
+  for (int t = (int)threadIdx.x; t < size; t += SYS_THREADS) sums[t] = 0;
+  __syncthreads();
+  for (int k = i[r0] + (int)threadIdx.x / lanes; k < i[r1]; k += groups) {
+    const SysReal *d     = D + j[k] * width + c0;
+    const SysReal  value = a[k];
+
+    for (int c = lane; c < columns; c += lanes) atomicAdd(&sums[(row[k] - r0) * columns + c], value * d[c]);
+  }
+  __syncthreads();
+  for (int t = (int)threadIdx.x; t < size; t += SYS_THREADS) C[(r0 + t / columns) * width + c0 + t % columns] = sums[t];
+}
+
+static __global__ void __launch_bounds__(SYS_THREADS) BatchGlobal(int lanes, int64_t nz, const int *__restrict__ j, const int *__restrict__ row, const SysReal *__restrict__ a, int64_t width, const SysReal *__restrict__ D, SysReal *__restrict__ C)
+{
+  const int     lane = (int)threadIdx.x % lanes;
+  const int64_t k    = ((int64_t)blockIdx.x * SYS_THREADS + threadIdx.x) / lanes;
+
+  if (k >= nz) return;
+  for (int64_t c = lane; c < width; c += lanes) atomicAdd(&C[row[k] * width + c], a[k] * D[j[k] * width + c]);
+}
+
+SysStatus BatchDeviceMultAtomic(const BatchDevice *B, int64_t width, const SysReal *D, SysReal *C, SysStream stream)
+{
+  const int64_t row   = B->most * (int64_t)sizeof(SysReal);
+  int64_t       part  = width;
+  int           lanes = 1;
+
+  if (!B->atomic) return SysDeviceError("a batch without rows of entries has no products by atomic operations");
+  if (!B->m || !width) return SYS_SUCCESS;
+  while (lanes < LANES_MOST && lanes < width) lanes *= 2;
+  while (part > LANES_MOST && (row * part > SHARED_MOST || B->nmat * ((width + part - 1) / part) < B->multiprocessors)) part = (part / 2 + LANES_MOST - 1) / LANES_MOST * LANES_MOST;
+  if (row * part <= SHARED_MOST && (width + part - 1) / part <= PARTS_MOST) {
+    const size_t shared = (size_t)(row * part);
+
+    if (shared > 48 << 10) SYS_CUDA(cudaFuncSetAttribute((const void *)BatchShared, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared));
+    BatchShared<<<dim3((unsigned)B->nmat, SysBlocks(width, part)), SYS_THREADS, shared, stream>>>(lanes, B->first, B->i, B->j, B->row, B->a, width, (int)part, D, C);
+  } else {
+    SYS_CUDA(cudaMemsetAsync(C, 0, (size_t)(B->m * width) * sizeof(SysReal), stream));
+    if (B->nz) BatchGlobal<<<SysBlocks(B->nz * lanes), SYS_THREADS, 0, stream>>>(lanes, B->nz, B->j, B->row, B->a, width, D, C);
+  }
+  SYS_CUDA(cudaPeekAtLastError());
+  return SYS_SUCCESS;
+}

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+   The greatest of many numbers on a CUDA device. A number and its place make a key; all keys are different. The bound that k keys reach is found digit by digit, by counts of the keys that
+   have the digits found so far. No key is stored.
+*/
+#include <cub/device/device_select.cuh>
+#include <thrust/iterator/counting_iterator.h>
+
+#include "sys/syscuda.cuh"
+#include "graph/cuda/graphtopcuda.h"
+
+#define DIGIT  8
+#define DIGITS (1 << DIGIT)
+#define BLOCKS 1024 /* at most; each adds its counts to those of all */
+
+#if defined(SYS_SINGLE)
+typedef unsigned TopWord;
+#else
+typedef unsigned long long TopWord;
+#endif
+
+#define WORD  ((int)(8 * sizeof(TopWord)))
+#define PLACE 32
+
+/* The larger key is the better one: the value decides, then the place. The least word is that of a NaN. */
+struct TopKey {
+  TopWord  value;
+  unsigned place;
+};
+
+static __device__ __forceinline__ TopKey TopKeyOf(const SysScalar *x, int k)
+{
+  const SysScalar v   = x[k] + 0; /* -0 becomes 0 */
+  const TopWord   top = (TopWord)1 << (WORD - 1);
+#if defined(SYS_SINGLE)
+  const TopWord bits = __float_as_uint(v);
+#else
+  const TopWord bits = (TopWord)__double_as_longlong(v);
+#endif
+
+  return {v != v ? 0 : bits & top ? ~bits : bits | top, ~(unsigned)k};
+}
+
+/* The digits found so far, and which bits they are */
+struct TopBound {
+  TopKey bits, known;
+};
+
+static __device__ __forceinline__ TopKey TopKnown(TopKey key, TopBound bound)
+{
+  return {key.value & bound.known.value, key.place & bound.known.place};
+}
+
+/* Does number k reach the bound? */
+struct TopReaches {
+  const SysScalar *x;
+  TopBound         bound;
+
+  __device__ bool operator()(int k) const
+  {
+    const TopKey key = TopKnown(TopKeyOf(x, k), bound);
+
+    return key.value != bound.bits.value ? key.value > bound.bits.value : key.place >= bound.bits.place;
+  }
+};
+
+/* Counts, by the digit from bit shift on, the keys that have the digits found so far */
+static __global__ void __launch_bounds__(SYS_THREADS) TopCount(int n, const SysScalar *x, TopBound bound, int shift, int in_place, int *count)
+{
+  __shared__ int mine[DIGITS];
+
+  for (int d = (int)threadIdx.x; d < DIGITS; d += SYS_THREADS) mine[d] = 0;
+  __syncthreads();
+  SYS_FOR_EACH(k, n)
+  {
+    const TopKey key = TopKeyOf(x, (int)k), known = TopKnown(key, bound);
+
+    if (known.value != bound.bits.value || known.place != bound.bits.place) continue;
+    atomicAdd(&mine[(int)((in_place ? key.place : key.value) >> shift) & (DIGITS - 1)], 1);
+  }
+  __syncthreads();
+  for (int d = (int)threadIdx.x; d < DIGITS; d += SYS_THREADS) {
+    if (mine[d]) atomicAdd(&count[d], mine[d]);
+  }
+}
+
+static __global__ void __launch_bounds__(SYS_THREADS) TopValues(int k, const SysScalar *x, const int *place, SysScalar *value)
+{
+  SYS_FOR_EACH(q, k) value[q] = x[place[q]];
+}
+
+/* A bound that exactly k keys reach */
+static SysStatus TopFind(int n, const SysScalar *x, int k, int *count, TopBound *bound, SysStream stream)
+{
+  const int64_t blocks = SysMin(SysBlocksLoop(n), BLOCKS);
+  int           wanted = k, left = n; /* of the keys with the digits found so far */
+
+  *bound = {
+    {0, 0},
+    {0, 0}
+  };
+  for (int bit = WORD + PLACE - DIGIT; bit >= 0 && wanted < left; bit -= DIGIT) {
+    const int in_place = bit < PLACE, shift = in_place ? bit : bit - PLACE;
+    int       counts[DIGITS], d             = DIGITS - 1;
+
+    SYS_CUDA(cudaMemsetAsync(count, 0, sizeof(counts), stream));
+    SYS_CALL(SysLaunch(TopCount, blocks, SYS_THREADS, 0, stream, n, x, *bound, shift, in_place, count));
+    SYS_CUDA(cudaMemcpyAsync(counts, count, sizeof(counts), cudaMemcpyDeviceToHost, stream));
+    SYS_CUDA(cudaStreamSynchronize(stream));
+    for (; counts[d] < wanted; d--) wanted -= counts[d];
+    left = counts[d];
+    if (in_place) {
+      bound->bits.place |= (unsigned)d << shift;
+      bound->known.place |= (unsigned)(DIGITS - 1) << shift;
+    } else {
+      bound->bits.value |= (TopWord)d << shift;
+      bound->known.value |= (TopWord)(DIGITS - 1) << shift;
+    }
+  }
+  return SYS_SUCCESS;
+}
+
+SysStatus GraphTopPlaces(int n, const SysScalar *x, int k, int *place, SysScalar *value, SysStream stream)
+{
+  const thrust::counting_iterator<int> all(0);
+
+  TopReaches reaches = {
+    x, {{0, 0}, {0, 0}}
+  };
+  SysScratch scratch;
+  SysArena   arena = {NULL, 0};
+  size_t     bytes = 0;
+  int       *count, *places;
+  SysScalar *values;
+  char      *temporary;
+
+  SYS_CUDA(cub::DeviceSelect::If(NULL, bytes, all, (int *)NULL, (int *)NULL, n, reaches, stream));
+  for (int turn = 0; turn < 2; turn++) {
+    SysArenaTake(&arena, &count, (size_t)DIGITS);
+    SysArenaTake(&arena, &places, (size_t)k);
+    SysArenaTake(&arena, &values, (size_t)k);
+    SysArenaTake(&arena, &temporary, bytes);
+    if (!turn) SYS_CALL(SysArenaAllocate(&arena));
+  }
+  scratch.memory = arena.memory;
+  SYS_CALL(TopFind(n, x, k, count, &reaches.bound, stream));
+  SYS_CUDA(cub::DeviceSelect::If(temporary, bytes, all, places, count, n, reaches, stream));
+  SYS_CALL(SysLaunch(TopValues, SysBlocksLoop(k), SYS_THREADS, 0, stream, k, x, places, values));
+  SYS_CUDA(cudaMemcpyAsync(place, places, (size_t)k * sizeof(*place), cudaMemcpyDeviceToHost, stream));
+  SYS_CUDA(cudaMemcpyAsync(value, values, (size_t)k * sizeof(*value), cudaMemcpyDeviceToHost, stream));
+  SYS_CUDA(cudaStreamSynchronize(stream));
+  return SYS_SUCCESS;
+}

@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+   The triangles of a graph: each edge is kept once, from the vertex with fewer neighbours. A triangle is then found once, at its first vertex u: as an edge between two
+   vertices that u has edges to. The vertices that u has edges to are in a hash table, in which the edges that begin at them are looked up.
+
+   T. Schank, D. Wagner, Finding, Counting and Listing All Triangles in Large Graphs, WEA 2005.
+*/
+#include <cub/cub.cuh>
+
+#include "sys/syscuda.cuh"
+#include "graph/cuda/graphcountcuda.h"
+
+#define GROUP  8     /* threads that look up the edges of a vertex */
+#define SHORT  128   /* rows of up to so many entries are looked up by a warp, longer ones by a block */
+#define SLOTS  256   /* of a warp's table: a power of 2 of at least 2 SHORT */
+#define MOST   16384 /* entries of a row in a block's table; longer rows are searched where they lie */
+#define NOBODY -1
+
+typedef unsigned long long Key; /* an edge: the number of its first vertex, then that of its second one in the lower bits */
+
+struct Oriented {
+  int        m;
+  const int *i, *j;
+};
+
+/* Both ends of each entry, the lower one first; loops come behind all edges */
+static __global__ void __launch_bounds__(SYS_THREADS) TrianglesKeys(int m, int bits, const int *i, const int *j, Key *key)
+{
+  const int lane = (int)threadIdx.x % SYS_WARP;
+
+  for (int64_t r = (blockIdx.x * (int64_t)blockDim.x + threadIdx.x) / SYS_WARP; r < m; r += gridDim.x * (int64_t)blockDim.x / SYS_WARP) {
+    for (int64_t k = i[r] + (int64_t)lane; k < i[r + 1]; k += SYS_WARP) {
+      const Key a = (Key)r, b = (Key)j[k];
+
+      key[k] = a == b ? (Key)1 << 2 * bits : a < b ? a << bits | b : b << bits | a;
+    }
+  }
+}
+
+static __global__ void __launch_bounds__(SYS_THREADS) TrianglesDegrees(int64_t n, int bits, const Key *key, int *degree)
+{
+  SYS_FOR_EACH(k, n)
+  {
+    atomicAdd(&degree[key[k] >> bits], 1);
+    atomicAdd(&degree[key[k] & (((Key)1 << bits) - 1)], 1);
+  }
+}
+
+static __global__ void __launch_bounds__(SYS_THREADS) TrianglesOrient(int64_t n, int bits, const int *degree, Key *key)
+{
+  SYS_FOR_EACH(k, n)
+  {
+    const Key a = key[k] >> bits, b = key[k] & (((Key)1 << bits) - 1);
+
+    if (degree[b] < degree[a]) key[k] = b << bits | a; /* of equal degrees the lower one stays first */
+  }
+}
+
+static __global__ void __launch_bounds__(SYS_THREADS) TrianglesRows(int64_t n, int m, int bits, const Key *key, int *i, int *j)
+{
+  SYS_FOR_EACH(k, n) j[k]              = (int)(key[k] & (((Key)1 << bits) - 1));
+  SYS_FOR_EACH(r, (int64_t)m + 1) i[r] = (int)SysCountLess(key, (Key)n, (Key)r << bits);
+}
+
+/* Lists the rows with two entries or more; list[m] numbers, short ones from the front and long ones from the back */
+static __global__ void __launch_bounds__(SYS_THREADS) TrianglesList(Oriented U, int *list, int count[3])
+{
+  SYS_FOR_EACH(r, U.m)
+  {
+    const int n = U.i[r + 1] - U.i[r];
+
+    if (n < 2) continue;
+    if (n <= SHORT) list[atomicAdd(&count[0], 1)] = (int)r;
+    else {
+      list[U.m - 1 - atomicAdd(&count[1], 1)] = (int)r;
+      atomicMax(&count[2], n);
+    }
+  }
+}
+
+static __device__ __forceinline__ unsigned TrianglesSlot(int v, int slots)
+{
+  return ((unsigned)v * 0x9E3779B1u >> 7) & (unsigned)(slots - 1);
+}
+
+static __device__ __forceinline__ void TrianglesInsert(int v, int *table, int slots)
+{
+  for (unsigned s = TrianglesSlot(v, slots); atomicCAS(&table[s], NOBODY, v) != NOBODY; s = (s + 1) & (unsigned)(slots - 1))
+    ;
+}
+
+static __device__ __forceinline__ int TrianglesFind(int v, const int *table, int slots)
+{
+  for (unsigned s = TrianglesSlot(v, slots);; s = (s + 1) & (unsigned)(slots - 1)) {
+    if (table[s] == v) return 1;
+    if (table[s] == NOBODY) return 0;
+  }
+}
+
+/* The triangles whose first vertex is that of a row, as far as this thread finds them; a thread is one of so many groups of GROUP threads. table is NULL if the row is too long. */
+static __device__ __forceinline__ unsigned long long TrianglesRow(Oriented U, int r, int thread, int threads, const int *table, int slots)
+{
+  const int          first = U.i[r], n = U.i[r + 1] - first;
+  unsigned long long found = 0;
+
+  for (int k = thread / GROUP; k < n; k += threads / GROUP) {
+    const int v = U.j[first + k], last = U.i[v + 1];
+
+    for (int q = U.i[v] + thread % GROUP; q < last; q += GROUP) {
+      const int w = U.j[q];
+
+      if (table) found += (unsigned)TrianglesFind(w, table, slots);
+      else {
+        const int at = SysCountLess(U.j + first, n, w);
+
+        found += at < n && U.j[first + at] == w;
+      }
+    }
+  }
+  return found;
+}
+
+static __device__ __forceinline__ void TrianglesAdd(unsigned long long found, unsigned long long *total)
+{
+  for (int d = SYS_WARP / 2; d; d /= 2) found += __shfl_xor_sync(SYS_ALL_LANES, found, d);
+  if (threadIdx.x % SYS_WARP == 0 && found) atomicAdd(total, found);
+}
+
+static __global__ void __launch_bounds__(SYS_THREADS) TrianglesShort(Oriented U, int n, const int *list, unsigned long long *total)
+{
+  __shared__ int     tables[SYS_THREADS / SYS_WARP * SLOTS];
+  const int          lane  = (int)threadIdx.x % SYS_WARP;
+  int               *table = tables + threadIdx.x / SYS_WARP * SLOTS;
+  unsigned long long found = 0;
+
+  for (int64_t k = (blockIdx.x * (int64_t)blockDim.x + threadIdx.x) / SYS_WARP; k < n; k += gridDim.x * (int64_t)blockDim.x / SYS_WARP) {
+    const int r = list[k], length = U.i[r + 1] - U.i[r], slots = length > 32 ? SLOTS : length > 8 ? 64 : 16;
+
+    for (int s = lane; s < slots; s += SYS_WARP) table[s] = NOBODY;
+    __syncwarp();
+    for (int q = lane; q < length; q += SYS_WARP) TrianglesInsert(U.j[U.i[r] + q], table, slots);
+    __syncwarp();
+    found += TrianglesRow(U, r, lane, SYS_WARP, table, slots);
+    __syncwarp();
+  }
+  TrianglesAdd(found, total);
+}
+
+static __global__ void __launch_bounds__(SYS_THREADS) TrianglesLong(Oriented U, int n, const int *list, int *next, unsigned long long *total)
+{
+  extern __shared__ int table[];
+  __shared__ int        row;
+  unsigned long long    found = 0;
+
+  for (;;) {
+    int r, length, slots = 4 * SHORT;
+
+    if (threadIdx.x == 0) row = atomicAdd(next, 1);
+    __syncthreads();
+    if (row >= n) break;
+    r      = list[-row];
+    length = U.i[r + 1] - U.i[r];
+    while (slots < 2 * length) slots *= 2;
+    if (length <= MOST) {
+      for (int s = (int)threadIdx.x; s < slots; s += SYS_THREADS) table[s] = NOBODY;
+      __syncthreads();
+      for (int q = (int)threadIdx.x; q < length; q += SYS_THREADS) TrianglesInsert(U.j[U.i[r] + q], table, slots);
+    }
+    __syncthreads();
+    found += TrianglesRow(U, r, (int)threadIdx.x, SYS_THREADS, length <= MOST ? table : NULL, slots);
+    __syncthreads();
+  }
+  TrianglesAdd(found, total);
+}
+
+/* Sorts the keys and leaves each one once; *edges are those that are no loops */
+static SysStatus TrianglesEdges(int64_t nz, int bits, cub::DoubleBuffer<Key> *key, int64_t *edges, SysStream stream)
+{
+  SysScratch scratch;
+  size_t     sort = 0, unique = 0;
+  int64_t   *count;
+  Key        last;
+
+  SYS_CUDA(cub::DeviceRadixSort::SortKeys(NULL, sort, *key, (int)nz, 0, 2 * bits + 1, stream));
+  SYS_CUDA(cub::DeviceSelect::Unique(NULL, unique, (Key *)NULL, (Key *)NULL, (int64_t *)NULL, (int)nz, stream));
+  SYS_CALL(SysDeviceAllocate(&scratch.memory, 256 + (sort > unique ? sort : unique)));
+  count = (int64_t *)scratch.memory;
+  SYS_CUDA(cub::DeviceRadixSort::SortKeys(scratch.memory + 256, sort, *key, (int)nz, 0, 2 * bits + 1, stream));
+  SYS_CUDA(cub::DeviceSelect::Unique(scratch.memory + 256, unique, key->Current(), key->Alternate(), count, (int)nz, stream));
+  key->selector ^= 1;
+  SYS_CUDA(cudaMemcpyAsync(edges, count, sizeof(*edges), cudaMemcpyDeviceToHost, stream));
+  SYS_CUDA(cudaStreamSynchronize(stream));
+  SYS_CUDA(cudaMemcpyAsync(&last, key->Current() + *edges - 1, sizeof(last), cudaMemcpyDeviceToHost, stream));
+  SYS_CUDA(cudaStreamSynchronize(stream));
+  *edges -= (int64_t)(last >> 2 * bits);
+  return SYS_SUCCESS;
+}
+
+/* Makes rows of the edges, each from the vertex with fewer neighbours. U->i and U->j lie in the memory of keys that are not needed any more. */
+static SysStatus TrianglesMake(int64_t n, int bits, cub::DoubleBuffer<Key> *key, int *degree, Oriented *U, int *i, SysStream stream)
+{
+  SysScratch     scratch;
+  size_t         sort   = 0;
+  const unsigned blocks = SysBlocksLoop(n);
+  int           *j;
+
+  SYS_CUDA(cudaMemsetAsync(degree, 0, (size_t)U->m * sizeof(*degree), stream));
+  SYS_CALL(SysLaunch(TrianglesDegrees, blocks, SYS_THREADS, 0, stream, n, bits, key->Current(), degree));
+  SYS_CALL(SysLaunch(TrianglesOrient, blocks, SYS_THREADS, 0, stream, n, bits, degree, key->Current()));
+  SYS_CUDA(cub::DeviceRadixSort::SortKeys(NULL, sort, *key, (int)n, 0, 2 * bits, stream));
+  SYS_CALL(SysDeviceAllocate(&scratch.memory, sort));
+  SYS_CUDA(cub::DeviceRadixSort::SortKeys(scratch.memory, sort, *key, (int)n, 0, 2 * bits, stream));
+  j = (int *)key->Alternate();
+  SYS_CALL(SysLaunch(TrianglesRows, SysBlocksLoop(n > U->m ? n : U->m + (int64_t)1), SYS_THREADS, 0, stream, n, U->m, bits, key->Current(), i, j));
+  SYS_CUDA(cudaStreamSynchronize(stream)); /* the memory of the sort is freed */
+  U->i = i;
+  U->j = j;
+  return SYS_SUCCESS;
+}
+
+static SysStatus TrianglesFindAll(Oriented U, int *list, int *count, unsigned long long *total, int64_t *found, SysStream stream)
+{
+  int host[3], slots = 4 * SHORT, processors, device;
+
+  SYS_CUDA(cudaMemsetAsync(count, 0, 4 * sizeof(*count), stream));
+  SYS_CUDA(cudaMemsetAsync(total, 0, sizeof(*total), stream));
+  SYS_CALL(SysLaunch(TrianglesList, SysBlocksLoop(U.m), SYS_THREADS, 0, stream, U, list, count));
+  SYS_CUDA(cudaMemcpyAsync(host, count, sizeof(host), cudaMemcpyDeviceToHost, stream));
+  SYS_CUDA(cudaStreamSynchronize(stream));
+  SYS_CUDA(cudaGetDevice(&device));
+  SYS_CUDA(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device));
+  while (slots < 2 * host[2] && slots < 2 * MOST) slots *= 2;
+  if (host[1]) SYS_CALL(SysLaunch(TrianglesLong, SysMin(host[1], 8 * (int64_t)processors), SYS_THREADS, (size_t)slots * sizeof(int), stream, U, host[1], (const int *)(list + U.m - 1), count + 3, total));
+  SYS_CALL(SysLaunch(TrianglesShort, SysBlocksLoop((int64_t)host[0] * SYS_WARP), SYS_THREADS, 0, stream, U, host[0], (const int *)list, total));
+  SYS_CUDA(cudaMemcpyAsync(found, total, sizeof(*found), cudaMemcpyDeviceToHost, stream));
+  SYS_CUDA(cudaStreamSynchronize(stream));
+  return SYS_SUCCESS;
+}
+
+SysStatus GraphTriangles(const SysCSR *A, int64_t *count, SysStream stream)
+{
+  const int           bits = SysBits(A->m - 1);
+  const int64_t       m = A->m, nz = A->nz;
+  SysScratch          keys, rest;
+  SysArena            arena = {NULL, 0};
+  Key                *key[2];
+  int                *degree, *i, *list, *number;
+  unsigned long long *total;
+  int64_t             edges;
+  Oriented            U = {(int)m, NULL, NULL};
+
+  *count = 0;
+  if (!nz) return SYS_SUCCESS;
+  for (int pass = 0; pass < 2; pass++) {
+    SysArenaTake(&arena, &degree, (size_t)m);
+    SysArenaTake(&arena, &i, (size_t)m + 1);
+    SysArenaTake(&arena, &list, (size_t)m);
+    SysArenaTake(&arena, &number, 4);
+    SysArenaTake(&arena, &total, 1);
+    if (!pass) SYS_CALL(SysArenaAllocate(&arena));
+    rest.memory = arena.memory;
+  }
+  SYS_CALL(SysDeviceAllocate(&keys.memory, 2 * (size_t)nz * sizeof(Key)));
+  key[0] = (Key *)keys.memory;
+  key[1] = key[0] + nz;
+  {
+    cub::DoubleBuffer<Key> buffer(key[0], key[1]);
+
+    SYS_CALL(SysLaunch(TrianglesKeys, SysBlocksLoop(m * SYS_WARP), SYS_THREADS, 0, stream, (int)m, bits, A->i, A->j, key[0]));
+    SYS_CALL(TrianglesEdges(nz, bits, &buffer, &edges, stream));
+    if (!edges) return SYS_SUCCESS;
+    SYS_CALL(TrianglesMake(edges, bits, &buffer, degree, &U, i, stream));
+  }
+  return TrianglesFindAll(U, list, number, total, count, stream);
+}

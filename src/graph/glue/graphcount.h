@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+   Operations on a graph whose matrix is on a GPU. *done says whether the device did it, the same on all processes. Searches take several processes, the other operations on a whole
+   matrix one.
+*/
+#pragma once
+
+#include <petscambgraph.h>
+
+#include "mat/shadow/shadow.h"
+
+typedef struct {
+  PetscReal        inflation, prune, batch, rest;
+  PetscInt         keep, most;
+  MatMarkovMonitor monitor;
+  void            *context;
+} GraphMarkovParameters;
+
+/* The stubs do not write to their results: the caller initializes done with PETSC_FALSE */
+SYS_DEVICE PetscErrorCode GraphTrianglesDevice(Mat A, PetscInt64 *count, PetscBool *done) SYS_STUB(PETSC_SUCCESS);
+SYS_DEVICE PetscErrorCode GraphSearchDevice(Mat A, PetscInt n, const PetscInt source[], PetscInt64 level[], PetscInt64 *reached, PetscInt64 *farthest, PetscBool *done) SYS_STUB(PETSC_SUCCESS);
+SYS_DEVICE PetscErrorCode GraphMarkovOnDevice(Mat *M, const GraphMarkovParameters *, PetscInt *iterations, PetscReal *chaos, PetscBool *done) SYS_STUB(PETSC_SUCCESS);

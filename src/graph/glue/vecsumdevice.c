@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+   VecShiftToSum() and VecScaleToSum() of vectors on a GPU. The room for sums hangs on the vector that is changed.
+*/
+#include <petscdevice_cuda.h>
+#include <petsc/private/vecimpl.h>
+
+#include "sys/syscompat.h"
+#include "graph/cuda/graphsumcuda.h"
+#include "graph/glue/vecsum.h"
+
+#define VECTOSUM "VecToSum_petscamb"
+
+static PetscErrorCode Serves(Vec v, PetscBool *serves)
+{
+  PetscBool cuda;
+
+  PetscFunctionBegin;
+  if (!v) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscObjectTypeCompareAny((PetscObject)v, &cuda, VECSEQCUDA, VECMPICUDA, ""));
+  *serves = (PetscBool)(*serves && cuda && !v->boundtocpu);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Check(SysStatus status)
+{
+  PetscFunctionBegin;
+  PetscCheck(status != SYS_OUT_OF_MEMORY, PETSC_COMM_SELF, PETSC_ERR_MEM, "Not enough memory on the GPU for the sum of a vector");
+  PetscCheck(status == SYS_SUCCESS, PETSC_COMM_SELF, PETSC_ERR_GPU, "The sum of a vector on the GPU failed: %s", SysDeviceErrorText());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode SumsDestroy(PetscAMBCtxArgument arg)
+{
+  PetscFunctionBegin;
+  GraphSumsDestroy((GraphSums *)PetscAMBCtxGet(arg));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode SumsGet(Vec z, GraphSums **S)
+{
+  PetscContainer container;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectQuery((PetscObject)z, VECTOSUM, (PetscObject *)&container));
+  if (!container) {
+    const SysStatus status = GraphSumsCreate(S);
+
+    if (status) GraphSumsDestroy(*S);
+    PetscCall(Check(status));
+    PetscCall(PetscContainerCreate(PETSC_COMM_SELF, &container));
+    PetscCall(PetscContainerSetPointer(container, *S));
+    PetscCall(PetscContainerSetCtxDestroy(container, SumsDestroy));
+    PetscCall(PetscObjectCompose((PetscObject)z, VECTOSUM, (PetscObject)container));
+    PetscCall(PetscContainerDestroy(&container));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(PetscContainerGetPointer(container, (void **)S));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VecToSumDevice(VecToSum *s, PetscBool *done)
+{
+  MPI_Comm           comm;
+  PetscMPIInt        size;
+  PetscInt           n;
+  GraphSums         *S;
+  const PetscScalar *x = NULL, *where = NULL;
+  PetscScalar       *z;
+
+  PetscFunctionBegin;
+  *done = PETSC_TRUE;
+  PetscCall(Serves(s->z, done));
+  PetscCall(Serves(s->where, done));
+  PetscCall(Serves(s->x, done));
+  if (!*done) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscObjectGetComm((PetscObject)s->z, &comm));
+  PetscCallMPI(MPI_Comm_size(comm, &size));
+  PetscCall(SumsGet(s->z, &S));
+  PetscCall(VecGetLocalSize(s->z, &n));
+  PetscCall(VecCUDAGetArray(s->z, &z));
+  if (s->x) PetscCall(VecCUDAGetArrayRead(s->x, &x));
+  if (s->where) PetscCall(VecCUDAGetArrayRead(s->where, &where));
+  PetscCall(Check(GraphSumsSum(S, n, z, size > 1 ? &s->total : NULL, PetscDefaultCudaStream)));
+  if (size > 1) PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &s->total, 1, MPIU_SCALAR, MPIU_SUM, comm));
+  PetscCall(Check(GraphSumsStep(S, n, s->scale, size > 1 ? &s->total : NULL, s->sum, s->weight, where, x, z, &s->change, &s->total, PetscDefaultCudaStream)));
+  if (s->where) PetscCall(VecCUDARestoreArrayRead(s->where, &where));
+  if (s->x) PetscCall(VecCUDARestoreArrayRead(s->x, &x));
+  PetscCall(VecCUDARestoreArray(s->z, &z));
+  if (size > 1 && s->x) PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &s->change, 1, MPIU_REAL, MPIU_SUM, comm));
+  PetscCall(PetscLogGpuToCpu((PetscLogDouble)(2 * sizeof(PetscScalar))));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

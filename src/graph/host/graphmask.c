@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+   The sum of a product of sparse matrices over the places of a third one. The product is not stored: a row of the mask is spread over a dense array, which the rows
+   of B are multiplied with.
+*/
+#include "sys/systhreads.h"
+#include "graph/host/graphbits.h"
+
+#define CHUNK 64   /* rows that a thread takes at a time */
+#define LOOK  4096 /* values that it looks at before it asks whether another one has found a value that is not 1 */
+
+/* Stops soon after the first value that is not 1 */
+static int AllOnes(int nthread, const SysCSR *A)
+{
+  const int64_t begin = A->i[0], end = A->i[A->m];
+  int           ones = 1;
+
+#pragma omp parallel for num_threads(nthread) schedule(static)
+  for (int64_t first = begin; first < end; first += LOOK) {
+    const int64_t last  = SysMin(first + LOOK, end);
+    int           other = 0, still;
+
+#pragma omp atomic read
+    still = ones;
+    if (!still) continue;
+    for (int64_t k = first; k < last; k++) other |= A->a[k] != 1;
+    if (!other) continue;
+#pragma omp atomic write
+    ones = 0;
+  }
+  return ones;
+}
+
+/* The sums if all values are 1, as in the count of triangles: no values are read, and a row of the mask is a bit for each column, so that all of it stays near the processor */
+static void MaskCount(int nthread, const SysCSR *A, const SysInt *place, const SysCSR *B, const SysCSR *M, double *sum, SysReal *work)
+{
+#pragma omp parallel num_threads(nthread)
+  {
+    uint32_t *mask = (uint32_t *)(work + M->n * omp_get_thread_num());
+
+#pragma omp for schedule(dynamic, CHUNK) nowait
+    for (int64_t r = 0; r < A->m; r++) {
+      int64_t total = 0;
+
+      sum[r] = 0;
+      if (A->i[r] == A->i[r + 1] || M->i[r] == M->i[r + 1]) continue;
+      GraphBitsPut(mask, M, r);
+      for (SysInt p = A->i[r]; p < A->i[r + 1]; p++) {
+        const SysInt row = place ? place[A->j[p]] : A->j[p];
+
+        for (SysInt q = B->i[row]; q < B->i[row + 1]; q++) total += GraphBitsHave(mask, B->j[q]);
+      }
+      GraphBitsTake(mask, M, r);
+      sum[r] = (double)total;
+    }
+  }
+}
+
+void GraphMaskSum(int nthread, const SysCSR *A, const SysInt *place, const SysCSR *B, const SysCSR *M, double *sum, SysReal *work)
+{
+  if (AllOnes(nthread, A) && (B->a == A->a || AllOnes(nthread, B)) && (M->a == A->a || M->a == B->a || AllOnes(nthread, M))) {
+    MaskCount(nthread, A, place, B, M, sum, work);
+    return;
+  }
+#pragma omp parallel num_threads(nthread)
+  {
+    SysReal *mask = work + M->n * omp_get_thread_num();
+
+#pragma omp for schedule(dynamic, CHUNK) nowait
+    for (int64_t r = 0; r < A->m; r++) {
+      double total = 0;
+
+      sum[r] = 0;
+      if (A->i[r] == A->i[r + 1] || M->i[r] == M->i[r + 1]) continue;
+      for (SysInt q = M->i[r]; q < M->i[r + 1]; q++) mask[M->j[q]] = (SysReal)M->a[q];
+      for (SysInt p = A->i[r]; p < A->i[r + 1]; p++) {
+        const SysInt row = place ? place[A->j[p]] : A->j[p];
+        double       s   = 0;
+
+        for (SysInt q = B->i[row]; q < B->i[row + 1]; q++) s += (double)(SysReal)B->a[q] * (double)mask[B->j[q]];
+        total += (double)(SysReal)A->a[p] * s;
+      }
+      for (SysInt q = M->i[r]; q < M->i[r + 1]; q++) mask[M->j[q]] = 0;
+      sum[r] = total;
+    }
+  }
+}

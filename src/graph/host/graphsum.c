@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+   The sum of a vector, and a step that gives a vector another sum. The entries are cut into as many parts on any number of threads, whose sums are added in their order.
+*/
+#include <math.h>
+
+#include "graph/host/graphhost.h"
+
+#define PARTS 512
+
+#if defined(SYS_COMPLEX)
+  #define Magnitude(x) ((SysReal)cabs((double _Complex)(x)))
+#else
+  #define Magnitude(x) ((SysReal)fabs((double)(x)))
+#endif
+
+SysScalar GraphSum(int nthread, int64_t n, const SysScalar *x)
+{
+  SysScalar part[PARTS], sum = 0;
+
+#if defined(_OPENMP)
+  #pragma omp parallel for num_threads(nthread) if (nthread > 1) schedule(static)
+#endif
+  for (int p = 0; p < PARTS; p++) {
+    SysScalar s = 0;
+
+    for (int64_t k = n * p / PARTS; k < n * (p + 1) / PARTS; k++) s += x[k];
+    part[p] = s;
+  }
+  (void)nthread;
+  for (int p = 0; p < PARTS; p++) sum += part[p];
+  return sum;
+}
+
+SysReal GraphStep(int nthread, int64_t n, SysScalar f, SysScalar t, const SysScalar *where, const SysScalar *x, SysScalar *z)
+{
+  SysReal part[PARTS], sum = 0;
+
+#if defined(_OPENMP)
+  #pragma omp parallel for num_threads(nthread) if (nthread > 1) schedule(static)
+#endif
+  for (int p = 0; p < PARTS; p++) {
+    SysReal s = 0;
+
+    for (int64_t k = n * p / PARTS; k < n * (p + 1) / PARTS; k++) {
+      z[k] = f * z[k] + (where ? t * where[k] : t);
+      if (x) s += Magnitude(x[k] - z[k]);
+    }
+    part[p] = s;
+  }
+  (void)nthread;
+  for (int p = 0; p < PARTS; p++) sum += part[p];
+  return sum;
+}

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+   The type "ambagg" of PCGAMG, and a coarsener: PETSc's matrices on the one side, the kernels of agghost.h on the other
+*/
+#pragma once
+
+#include <petscsf.h>
+
+#include "mat/shadow/shadow.h"
+#include "ksp/pc/impls/gamg/cuda/aggcuda.h"
+#include "ksp/pc/impls/gamg/host/agghost.h"
+#include "ksp/pc/impls/gamg/glue/aggcompat.h"
+
+/* The exchange between devices */
+typedef struct _AmbAggHalo AmbAggHalo;
+
+/* A level that is being coarsened: its vertices, their graph, and their aggregates. The graph is on the device, or on the host. */
+typedef struct {
+  MPI_Comm    comm;
+  PetscMPIInt size;
+  Mat         A; /* the matrix, of these blocks, of which only the rows and columns index[] count, or all if nindex is 0 */
+  PetscInt    bs, nindex, *index;
+  PetscInt    depth; /* 0 is the finest level */
+  PetscBool   symmetrize;
+  PetscReal   threshold;
+  PetscInt    n, first, nghost, *ghosts; /* vertices of this process, the global numbers of the first one and of the ghosts */
+  PetscInt   *ghost;                     /* of AggMatrix */
+  PetscSF     sf;                        /* from vertices to ghosts; NULL on one process */
+  AggGraph    graph;
+  AggDevice  *device; /* the graph and the aggregates on the device of each process, or NULL if they are on the host */
+  AmbAggHalo *halo;   /* NULL on one process, or on the host */
+  AggExchange exchange;
+  PetscInt   *join;                /* as from AggAggregate(); NULL if the device has it */
+  PetscInt   *aggregate;           /* the global number of the aggregate of each vertex and ghost, or -1; NULL if the device has it */
+  PetscInt    nagg, firstagg, all; /* aggregates with a root on this process, their first number, and the number of all aggregates */
+} AmbAggLevel;
+
+/* On a device, if the matrix is there. *done is PETSC_FALSE if the host has to do the work: of the aggregates too if there is no memory for them. All processes
+   have the same result. */
+SYS_DEVICE PetscErrorCode AmbAggOnDevice(Mat, PetscBool *on) SYS_STUB(PETSC_SUCCESS); /* is the matrix there? */
+SYS_DEVICE PetscErrorCode AmbAggDeviceGraph(AmbAggLevel *, PetscBool *done) SYS_STUB(PETSC_SUCCESS);
+SYS_DEVICE PetscErrorCode AmbAggDeviceCoarsen(AmbAggLevel *, const AggOptions *, int *rounds, PetscBool *done) SYS_STUB(PETSC_SUCCESS);
+SYS_DEVICE PetscErrorCode AmbAggDeviceFetch(AmbAggLevel *) SYS_STUB(PETSC_SUCCESS); /* brings the aggregates to the host */
+SYS_DEVICE PetscErrorCode AmbAggDeviceFactor(AmbAggLevel *, PetscInt nvec, const PetscReal data[], PetscReal **coarse, PetscBool *done) SYS_STUB(PETSC_SUCCESS);
+SYS_DEVICE PetscErrorCode AmbAggDeviceDestroy(AmbAggLevel *) SYS_STUB(PETSC_SUCCESS);
+
+/* The prolongator (I + alpha D^-1 A) P of the tentative prolongator P of AmbAggDeviceFactor(), or P if alpha is 0 */
+SYS_DEVICE PetscErrorCode AmbAggDeviceProlongator(AmbAggLevel *, PetscInt nvec, PetscReal alpha, Mat *, PetscBool *done) SYS_STUB(PETSC_SUCCESS);
+SYS_DEVICE PetscErrorCode AmbAggDeviceNoise(Vec) SYS_STUB(PETSC_SUCCESS);
+SYS_DEVICE PetscErrorCode AmbAggDeviceZeros(Mat, PetscBool *zeros) SYS_STUB(PETSC_SUCCESS); /* are there zeros on the diagonal? */
+
+extern PetscLogEvent AMBAGG_Graph, AMBAGG_Coarsen, AMBAGG_Prolongator;
+
+/* Collective: an error of one process is an error of all */
+extern PetscErrorCode AmbAggCheck(MPI_Comm comm, SysStatus status, const char what[]);
+extern PetscErrorCode AmbAggLevelDestroy(AmbAggLevel **);
+
+/* Sends edges from own vertices, by these, to ghosts to the owners of the ghosts, and receives such edges, turned round: between global numbers, in ascending order
+   of their columns for each process */
+extern PetscErrorCode AmbAggSwapEdges(const AmbAggLevel *, PetscInt n, const AggEdge cut[], PetscInt *ncome, AggEdge **come);
+
+/* The graph of a matrix; of each block only the rows and columns index[] count, or all if nindex is 0 */
+extern PetscErrorCode AmbAggLevelCreate(Mat A, PetscBool symmetrize, PetscReal threshold, PetscInt nindex, const PetscInt index[], AmbAggLevel **);
+
+/* The aggregates of the graph */
+extern PetscErrorCode AmbAggLevelCoarsen(AmbAggLevel *, const AggOptions *);
+
+/* Brings join[] and aggregate[] to the host */
+extern PetscErrorCode AmbAggLevelFetch(AmbAggLevel *);
+
+/* As lists of PETSc. With a matrix to PetscCDSetMat(), which has a column for each member that belongs to another process. */
+extern PetscErrorCode AmbAggLevelLists(AmbAggLevel *, PetscCoarsenData **);
+
+/* The tentative prolongator P for nvec vectors of the near-null space, which follow each other in data[], or (I + alpha D^-1 A) P if alpha is not 0, which is for one
+   process; *coarse becomes the vectors of the coarse level. *P becomes NULL if there are no aggregates. */
+extern PetscErrorCode AmbAggLevelProlongator(AmbAggLevel *, PetscInt nvec, const PetscReal data[], PetscReal alpha, PetscReal **coarse, Mat *P);
+
+/* The events in which PETSc's type smooths prolongators, that of the level among them, begin or end */
+extern PetscErrorCode AmbAggLogSmoothing(const AmbAggLevel *, PetscBool begin);
+
+/* P of a type of PETSc gets the type, the format and the block sizes that a prolongator of A has */
+extern PetscErrorCode AmbAggInherit(Mat A, PetscInt bs, PetscInt nvec, Mat *P);
+
+/* The extreme eigenvalues of D^-1 A, by the solver of -pc_gamg_esteig_ */
+extern PetscErrorCode AmbAggEstimate(PC, const AmbAggLevel *, PetscReal *emin, PetscReal *emax);
+
+/* The extreme singular values of the first rows and columns of h[], an array of AGG_H(), by rotations between columns. h[] is destroyed. */
+extern void AmbAggSingularValues(int rows, int columns, SysReal h[], PetscReal *emin, PetscReal *emax);
+
+/* Those of Arnoldi's matrix up to the step that found no new vector, if there was one. PETSC_FALSE: not all are numbers. */
+extern PetscBool AmbAggArnoldiValues(SysReal h[], PetscReal *emin, PetscReal *emax);
+
+/* The same by passes on the device, with the method that is PETSc's default. *done is PETSC_FALSE if this breaks down, or memory is short. */
+SYS_DEVICE PetscErrorCode AmbAggDeviceEstimate(const AmbAggLevel *, PetscBool spd, PetscReal *emin, PetscReal *emax, PetscBool *done) SYS_STUB(PETSC_SUCCESS);
+
+/* Jacobi's method with A on the device: PETSc takes 1 for zeros of the diagonal, in a loop on the host, unless it is told that there are none */
+extern PetscErrorCode AmbAggSetJacobi(PC jacobi, Mat A);

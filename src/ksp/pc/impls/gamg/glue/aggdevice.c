@@ -1,0 +1,358 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+   Graph, aggregates and prolongator on the device, for a matrix that is there. AIJCUSPARSE wants the pattern of the prolongator on the host.
+*/
+#include "sys/sysmemory.h"
+#include "sys/systhreads.h"
+#include "ksp/pc/impls/gamg/glue/aggdevice.h"
+
+PetscErrorCode AmbAggDeviceAgree(const AmbAggLevel *level, PetscBool *done)
+{
+  int all = *done;
+
+  PetscFunctionBegin;
+  if (level->size > 1) PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_MIN, level->comm));
+  *done = (PetscBool)all;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode AmbAggDeviceCheck(const AmbAggLevel *level, SysStatus status, const char what[], PetscBool *done)
+{
+  PetscFunctionBegin;
+  PetscCheck(status != SYS_ERROR, PETSC_COMM_SELF, PETSC_ERR_GPU, "The %s of a level of multigrid on the GPU: %s", what, SysDeviceErrorText());
+  PetscCheck(status != SYS_TOO_LARGE, PETSC_COMM_SELF, PETSC_ERR_SUP, "The %s of a level of multigrid has more than %d entries; use more processes", what, INT_MAX);
+  *done = (PetscBool)(status == SYS_SUCCESS);
+  PetscCall(AmbAggDeviceAgree(level, done));
+  if (!*done) PetscCall(PetscInfo(level->A, "Not enough memory on the GPU for the %s, made on the host\n", what));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ------------------------------------------------- matrix ------------------------------------------------- */
+
+PetscErrorCode AmbAggOnDevice(Mat A, PetscBool *on)
+{
+  PetscBool mpi;
+  Mat       d = A, o;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectBaseTypeCompare((PetscObject)A, MATMPIAIJ, &mpi));
+  if (mpi) PetscCall(MatMPIAIJGetSeqAIJ(A, &d, &o, NULL));
+  *on = (PetscBool)(MatShadowValuesOnDevice(d) && (!mpi || MatShadowValuesOnDevice(o)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode AmbAggDeviceGetMatrix(const AmbAggLevel *level, AggMatrix *M, PetscBool *done)
+{
+  PetscBool mpi;
+  Mat       d = level->A, o;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMemzero(M, sizeof(*M)));
+  M->bs     = (int)level->bs;
+  M->nindex = (int)level->nindex;
+  M->index  = level->index;
+  M->nghost = level->nghost;
+  M->ghost  = level->ghost;
+  PetscCall(AmbAggOnDevice(level->A, done));
+  if (!*done) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscObjectBaseTypeCompare((PetscObject)level->A, MATMPIAIJ, &mpi));
+  if (mpi) PetscCall(MatMPIAIJGetSeqAIJ(level->A, &d, &o, NULL));
+  PetscCall(MatShadowDeviceGetArrays(d, &M->d));
+  if (M->d.m && !M->d.nz) *done = PETSC_FALSE;
+  if (level->sf) PetscCall(MatShadowDeviceGetArrays(o, &M->o));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ------------------------------------------------- graph and aggregates ------------------------------------------------- */
+
+PetscErrorCode AmbAggDeviceDestroy(AmbAggLevel *level)
+{
+  PetscFunctionBegin;
+  AggDeviceDestroy(&level->device);
+  PetscCall(AmbAggHaloDestroy(&level->halo));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Adds the transposed edges */
+static PetscErrorCode AmbAggDeviceSymmetrize(AmbAggLevel *level, PetscBool *done)
+{
+  AggEdge  *come  = NULL;
+  PetscInt  ncome = 0;
+  SysStatus status;
+  int       served;
+
+  PetscFunctionBegin;
+  if (level->sf) PetscCall(AmbAggParallelSymmetrize(level, &ncome, &come, done));
+  if (*done) {
+    status = AggDeviceSymmetrize(level->device, ncome, come, PetscDefaultCudaStream, &served);
+    PetscCall(AmbAggDeviceCheck(level, status, "graph", done));
+    if (*done) *done = (PetscBool)(served != 0);
+    PetscCall(AmbAggDeviceAgree(level, done));
+  }
+  PetscCall(PetscFree(come));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode AmbAggDeviceGraph(AmbAggLevel *level, PetscBool *done)
+{
+  AggMatrix M;
+  SysStatus status;
+  int       served;
+
+  PetscFunctionBegin;
+  PetscCall(AmbAggDeviceGetMatrix(level, &M, done));
+  if (M.bs > AGG_DEVICE_BLOCK) *done = PETSC_FALSE;
+  PetscCall(AmbAggDeviceAgree(level, done));
+  if (!*done) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscLogGpuTimeBegin());
+  status = AggDeviceStart(&M, PetscDefaultCudaStream, &level->device, &served);
+  PetscCall(AmbAggDeviceCheck(level, status, "graph", done));
+  if (*done && level->symmetrize) PetscCall(AmbAggDeviceSymmetrize(level, done));
+  if (*done && level->sf) {
+    PetscCall(AmbAggHaloCreate(level));
+    PetscCall((PetscErrorCode)AmbAggHaloFetch(level, sizeof(double), AggDeviceDiagonal(level->device)));
+  }
+  if (*done) {
+    status = AggDeviceFinish(level->device, level->threshold, PetscDefaultCudaStream);
+    PetscCall(AmbAggDeviceCheck(level, status, "graph", done));
+  }
+  PetscCall(PetscLogGpuTimeEnd());
+  if (!*done) PetscCall(AmbAggDeviceDestroy(level));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode AmbAggDeviceCoarsen(AmbAggLevel *level, const AggOptions *options, int *rounds, PetscBool *done)
+{
+  AggExchange x = level->exchange;
+  SysStatus   status;
+
+  PetscFunctionBegin;
+  x.fetch = AmbAggHaloFetch;
+  x.addup = AmbAggHaloAddUp;
+  PetscCall(PetscLogGpuTimeBegin());
+  status = AggDeviceAggregate(level->device, level->first, level->ghosts, options, level->sf ? &x : NULL, PetscDefaultCudaStream, &level->nagg, rounds);
+  PetscCall(PetscLogGpuTimeEnd());
+  PetscCall(AmbAggDeviceCheck(level, status, "aggregates", done));
+  if (*done) AggDeviceForgetGraph(level->device);
+  else PetscCall(AmbAggDeviceDestroy(level));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode AmbAggDeviceFetch(AmbAggLevel *level)
+{
+  const SysStatus status = AggDeviceGetAggregates(level->device, PetscDefaultCudaStream, level->aggregate, level->join);
+
+  PetscFunctionBegin;
+  PetscCheck(status == SYS_SUCCESS, PETSC_COMM_SELF, PETSC_ERR_GPU, "The aggregates of a level of multigrid on the GPU: %s", SysDeviceErrorText());
+  PetscCall(PetscLogGpuToCpu((2. * level->n + level->nghost) * sizeof(PetscInt)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ------------------------------------------------- prolongator ------------------------------------------------- */
+
+PetscErrorCode AmbAggDeviceFactor(AmbAggLevel *level, PetscInt nvec, const PetscReal data[], PetscReal **coarse, PetscBool *done)
+{
+  SysStatus status;
+
+  PetscFunctionBegin;
+  PetscCall(PetscLogEventBegin(AMBAGG_Prolongator, level->A, 0, 0, 0));
+  PetscCall(PetscMalloc1(level->nagg * nvec * nvec, coarse));
+  PetscCall(PetscLogGpuTimeBegin());
+  if (level->sf) PetscCall(AmbAggParallelFactor(level, nvec, data, *coarse, done));
+  else {
+    status = AggDeviceFactor(level->device, (int)level->bs, (int)nvec, data, NULL, PetscDefaultCudaStream, *coarse);
+    PetscCall(AmbAggDeviceCheck(level, status, "tentative prolongator", done));
+  }
+  PetscCall(PetscLogGpuTimeEnd());
+  if (data) PetscCall(PetscLogCpuToGpu((PetscLogDouble)(level->n * level->bs * nvec) * sizeof(*data)));
+  PetscCall(PetscLogGpuToCpu((PetscLogDouble)(level->nagg * nvec * nvec) * sizeof(*data)));
+  if (!*done) PetscCall(PetscFree(*coarse));
+  PetscCall(PetscLogEventEnd(AMBAGG_Prolongator, level->A, 0, 0, 0));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* All threads make the pages of new memory: one alone takes longer than the copy that follows */
+static void AmbAggTouch(char *memory, size_t bytes)
+{
+  const int64_t page = 4096;
+
+  SysAdvise(memory, bytes);
+#pragma omp parallel for num_threads(SysThreads()) schedule(static)
+  for (int64_t k = 0; k < (int64_t)bytes; k += page) ((volatile char *)memory)[k] = 0;
+}
+
+/* The arrays of a matrix on the host */
+typedef struct {
+  PetscInt    *i, *j;
+  PetscScalar *a;
+} AmbAggArrays;
+
+static PetscErrorCode AmbAggArraysDestroy(PetscAMBCtxArgument arg)
+{
+  AmbAggArrays *arrays = (AmbAggArrays *)PetscAMBCtxGet(arg);
+
+  PetscFunctionBegin;
+  PetscCall(PetscFree(arrays->i));
+  PetscCall(PetscFree(arrays->j));
+  PetscCall(PetscFree(arrays->a));
+  PetscCall(PetscFree(arrays));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* New memory with a copy of an array of the device, pinned until AmbAggDeviceMakeMat() has copied it back */
+static PetscErrorCode AmbAggDeviceFetchArray(PetscInt n, const int *device, PetscInt **host, PetscBool *pinned)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc1(n, host));
+  AmbAggTouch((char *)*host, n * sizeof(**host));
+  PetscCall(MatShadowDevicePin(*host, n * sizeof(**host), pinned));
+  PetscCallCUDA(cudaMemcpyAsync(*host, device, n * sizeof(**host), cudaMemcpyDeviceToHost, PetscDefaultCudaStream));
+  PetscCallCUDA(cudaStreamSynchronize(PetscDefaultCudaStream));
+  PetscCall(PetscLogGpuToCpu(n * (PetscLogDouble)sizeof(**host)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A matrix that takes over these arrays, with a container. PETSc's own preallocation makes five arrays of one entry per row in place of two. */
+static PetscErrorCode AmbAggMakeMat(PetscInt m, PetscInt n, const AmbAggArrays *arrays, Mat *P)
+{
+  AmbAggArrays  *kept;
+  PetscContainer container;
+
+  PetscFunctionBegin;
+  PetscCall(MatShadowDeviceWrap(m, n, arrays->i, arrays->j, arrays->a, P));
+  PetscCall(PetscNew(&kept));
+  *kept = *arrays;
+  PetscCall(PetscContainerCreate(PETSC_COMM_SELF, &container));
+  PetscCall(PetscContainerSetPointer(container, kept));
+  PetscCall(PetscContainerSetCtxDestroy(container, AmbAggArraysDestroy));
+  PetscCall(PetscObjectCompose((PetscObject)*P, "AmbAggArrays", (PetscObject)container));
+  PetscCall(PetscContainerDestroy(&container));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A block of the prolongator on the host, with the pattern of these arrays of the device. Its values remain without pages as long as nobody wants them there. */
+static PetscErrorCode AmbAggDeviceMakeBlock(const SysCSR *csr, PetscInt n, AmbAggArrays *arrays, PetscBool pinned[2], Mat *B)
+{
+  PetscFunctionBegin;
+  PetscCall(AmbAggDeviceFetchArray((PetscInt)csr->m + 1, csr->i, &arrays->i, &pinned[0]));
+  PetscCall(AmbAggDeviceFetchArray((PetscInt)csr->nz, csr->j, &arrays->j, &pinned[1]));
+  PetscCall(PetscMalloc1(csr->nz, &arrays->a));
+  SysAdvise(arrays->a, csr->nz * sizeof(*arrays->a));
+  PetscCall(AmbAggMakeMat((PetscInt)csr->m, n, arrays, B));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The values of a block, which is on the device now */
+static PetscErrorCode AmbAggDeviceSetValues(const SysCSR *csr, const AmbAggArrays *arrays, const PetscBool pinned[2], Mat B)
+{
+  const int   *i, *j;
+  PetscScalar *a;
+
+  PetscFunctionBegin;
+  if (csr->nz) {
+    PetscCall(MatSeqAIJCUSPARSEGetIJ(B, PETSC_FALSE, &i, &j));
+    PetscCall(MatSeqAIJCUSPARSEGetArrayWrite(B, &a));
+    PetscCallCUDA(cudaMemcpyAsync(a, csr->a, csr->nz * sizeof(*a), cudaMemcpyDeviceToDevice, PetscDefaultCudaStream));
+    PetscCall(MatSeqAIJCUSPARSERestoreArrayWrite(B, &a));
+    PetscCallCUDA(cudaStreamSynchronize(PetscDefaultCudaStream)); /* the arrays end */
+  }
+  PetscCall(MatShadowDeviceUnpin(arrays->i, pinned[0]));
+  PetscCall(MatShadowDeviceUnpin(arrays->j, pinned[1]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The matrix of these arrays of the device. Of an MPI matrix far[] are the columns of the second part, and belong to the matrix from now on. */
+static PetscErrorCode AmbAggDeviceMakeMat(const AmbAggLevel *level, PetscInt nvec, int parts, const SysCSR csr[], PetscInt far[], Mat *P)
+{
+  AmbAggArrays arrays[2];
+  PetscBool    pinned[2][2];
+  Mat          block[2];
+
+  PetscFunctionBegin;
+  for (int k = 0; k < parts; k++) PetscCall(AmbAggDeviceMakeBlock(&csr[k], (PetscInt)csr[k].n, &arrays[k], pinned[k], &block[k]));
+  if (parts == 1) *P = block[0];
+  else PetscCall(PetscAMBCreateMPIAIJWithSeqAIJ(level->comm, level->A->rmap->N, level->all * nvec, block[0], block[1], far, P));
+  PetscCall(MatConvert(*P, ((PetscObject)level->A)->type_name, MAT_INPLACE_MATRIX, P));
+  if (parts == 1) block[0] = *P;
+  else PetscCall(MatMPIAIJGetSeqAIJ(*P, &block[0], &block[1], NULL));
+  for (int k = 0; k < parts; k++) PetscCall(AmbAggDeviceSetValues(&csr[k], &arrays[k], pinned[k], block[k]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode AmbAggDeviceProlongator(AmbAggLevel *level, PetscInt nvec, PetscReal alpha, Mat *P, PetscBool *done)
+{
+  AggMatrix M;
+  SysCSR    csr[2] = {{0}};
+  PetscInt *far    = NULL, nfar;
+  PetscBool mpi;
+  int       parts;
+  SysStatus status = SYS_SUCCESS;
+
+  PetscFunctionBegin;
+  PetscCall(PetscLogEventBegin(AMBAGG_Prolongator, level->A, 0, 0, 0));
+  PetscCall(PetscObjectBaseTypeCompare((PetscObject)level->A, MATMPIAIJ, &mpi));
+  parts = mpi ? 2 : 1;
+  PetscCall(AmbAggDeviceGetMatrix(level, &M, done));
+  PetscCall(PetscLogGpuTimeBegin());
+  *done = PETSC_TRUE;
+  if (mpi) PetscCall(AmbAggParallelColumns(level, (PetscBool)(alpha != 0), &nfar, &far, done));
+  if (*done) {
+    for (int k = 0; k < parts && !status; k++) status = AggDeviceProlong(level->device, (int)level->bs, (int)nvec, alpha != 0 ? &M : NULL, alpha, k, PetscDefaultCudaStream, &csr[k]);
+    PetscCall(AmbAggDeviceCheck(level, status, "prolongator", done));
+  }
+  PetscCall(PetscLogGpuTimeEnd());
+  if (*done) {
+    PetscInt *columns = NULL;
+
+    if (mpi) {
+      PetscCall(PetscMalloc1(nfar * nvec, &columns));
+      for (PetscInt k = 0; k < nfar * nvec; k++) columns[k] = far[k / nvec] * nvec + k % nvec;
+    }
+    PetscCall(AmbAggDeviceMakeMat(level, nvec, parts, csr, columns, P));
+    PetscCall(AmbAggInherit(level->A, level->bs, nvec, P));
+  }
+  PetscCall(PetscFree(far));
+  PetscCall(PetscLogEventEnd(AMBAGG_Prolongator, level->A, 0, 0, 0));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ------------------------------------------------- estimate of eigenvalues ------------------------------------------------- */
+
+PetscErrorCode AmbAggDeviceNoise(Vec x)
+{
+  PetscInt     n, first;
+  PetscScalar *a;
+  SysStatus    status;
+
+  PetscFunctionBegin;
+  PetscCall(VecGetLocalSize(x, &n));
+  PetscCall(VecGetOwnershipRange(x, &first, NULL));
+  PetscCall(VecCUDAGetArrayWrite(x, &a));
+  status = AggDeviceNoise(n, first, a, PetscDefaultCudaStream);
+  PetscCall(VecCUDARestoreArrayWrite(x, &a));
+  PetscCheck(status == SYS_SUCCESS, PETSC_COMM_SELF, PETSC_ERR_GPU, "Random numbers on the GPU: %s", SysDeviceErrorText());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode AmbAggDeviceZeros(Mat A, PetscBool *zeros)
+{
+  SysCSR    csr;
+  SysStatus status;
+  PetscBool mpi;
+  Mat       d = A;
+  int       found;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectBaseTypeCompare((PetscObject)A, MATMPIAIJ, &mpi));
+  if (mpi) PetscCall(MatMPIAIJGetSeqAIJ(A, &d, NULL, NULL));
+  PetscCall(MatShadowDeviceGetArrays(d, &csr));
+  found = csr.m > 0;
+  if (csr.nz) {
+    status = AggDeviceZeros(&csr, PetscDefaultCudaStream, &found);
+    PetscCheck(status != SYS_ERROR, PETSC_COMM_SELF, PETSC_ERR_GPU, "The diagonal of a matrix on the GPU: %s", SysDeviceErrorText());
+    if (status) found = 1;
+  }
+  if (mpi) PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &found, 1, MPI_INT, MPI_MAX, PetscObjectComm((PetscObject)A)));
+  *zeros = (PetscBool)(found != 0);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

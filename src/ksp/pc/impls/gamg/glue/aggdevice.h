@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+   What the files of the device share: levels on one process and on several
+*/
+#pragma once
+
+#include <petscdevice_cuda.h>
+
+#include "ksp/pc/impls/gamg/glue/agg.h"
+
+/* Has each process done its part? *done becomes PETSC_FALSE otherwise. */
+extern PetscErrorCode AmbAggDeviceAgree(const AmbAggLevel *, PetscBool *done);
+
+/* *done becomes PETSC_FALSE on all processes if one has no memory */
+extern PetscErrorCode AmbAggDeviceCheck(const AmbAggLevel *, SysStatus, const char what[], PetscBool *done);
+
+/* The parts of the matrix on the device. *done is PETSC_FALSE if they are not there. */
+extern PetscErrorCode AmbAggDeviceGetMatrix(const AmbAggLevel *, AggMatrix *, PetscBool *done);
+
+/* ------------------------------------------------- several processes ------------------------------------------------- */
+
+/* The exchange of entries of vertices, which are ghosts of other processes, through pinned memory. One more thing is kept: the vertices in aggregates of other
+   processes, and the aggregates of ghosts. */
+struct _AmbAggHalo {
+  MPI_Comm           comm;
+  PetscMPIInt        tag, nto, nfrom;
+  const PetscMPIInt *to, *from;           /* processes that have vertices of this one as ghosts, and the owners of its ghosts */
+  const PetscInt    *tostart, *fromstart; /* the entries that go to each, and come from each */
+  PetscInt          *tolist, *fromlist;   /* vertices and ghosts, on the device */
+  char              *out, *in;            /* pinned */
+  size_t             bytes;               /* of entries that there is room for */
+  MPI_Request       *requests;
+
+  PetscInt nleaving, *leaving, *aggregate, *ghosts;
+};
+
+extern PetscErrorCode AmbAggHaloCreate(AmbAggLevel *);
+extern PetscErrorCode AmbAggHaloDestroy(AmbAggHalo **);
+
+/* For AggExchange, but for arrays on the device */
+extern int AmbAggHaloFetch(void *ctx, size_t size, void *array);
+extern int AmbAggHaloAddUp(void *ctx, SysInt array[]);
+
+extern PetscErrorCode AmbAggParallelSymmetrize(AmbAggLevel *, PetscInt *ncome, AggEdge **come, PetscBool *done);
+extern PetscErrorCode AmbAggParallelFactor(AmbAggLevel *, PetscInt nvec, const PetscReal data[], PetscReal coarse[], PetscBool *done);
+extern PetscErrorCode AmbAggParallelColumns(AmbAggLevel *, PetscBool smooth, PetscInt *nfar, PetscInt **far, PetscBool *done);

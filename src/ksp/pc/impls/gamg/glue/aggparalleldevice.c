@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+   Levels of several processes on their devices: what crosses between them. These are entries of vertices beside other processes: the host gets and sends
+   them, and everything else stays on the device.
+*/
+#include <stdlib.h>
+
+#include "sys/sysnumbers.h"
+#include "ksp/pc/impls/gamg/glue/aggdevice.h"
+
+/* ------------------------------------------------- exchange ------------------------------------------------- */
+
+PetscErrorCode AmbAggHaloDestroy(AmbAggHalo **halo)
+{
+  AmbAggHalo *h = *halo;
+
+  PetscFunctionBegin;
+  if (!h) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCallCUDA(cudaFree(h->tolist));
+  PetscCallCUDA(cudaFreeHost(h->out));
+  PetscCall(PetscFree(h->requests));
+  PetscCall(PetscFree(h->ghosts));
+  free(h->leaving);
+  PetscCall(PetscCommDestroy(&h->comm));
+  PetscCall(PetscFree(*halo));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Room for entries of so many bytes */
+static PetscErrorCode AmbAggHaloRoom(AmbAggHalo *h, size_t bytes)
+{
+  const size_t nto = (size_t)h->tostart[h->nto], nfrom = (size_t)h->fromstart[h->nfrom];
+
+  PetscFunctionBegin;
+  if (bytes <= h->bytes) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCallCUDA(cudaStreamSynchronize(PetscDefaultCudaStream)); /* the memory ends here */
+  PetscCallCUDA(cudaFreeHost(h->out));
+  PetscCallCUDA(cudaMallocHost((void **)&h->out, (nto + nfrom + 1) * bytes));
+  h->in    = h->out + nto * bytes;
+  h->bytes = bytes;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode AmbAggHaloCreate(AmbAggLevel *level)
+{
+  AmbAggHalo     *h;
+  const PetscInt *tolist, *fromlist;
+  size_t          nto, nfrom;
+
+  PetscFunctionBegin;
+  PetscCall(PetscNew(&h));
+  level->halo = h;
+  PetscCall(PetscCommDuplicate(level->comm, &h->comm, &h->tag));
+  PetscCall(PetscSFSetUp(level->sf));
+  PetscCall(PetscSFGetLeafRanks(level->sf, &h->nto, &h->to, &h->tostart, &tolist));
+  PetscCall(PetscSFGetRootRanks(level->sf, &h->nfrom, &h->from, &h->fromstart, &fromlist, NULL));
+  nto   = (size_t)h->tostart[h->nto];
+  nfrom = (size_t)h->fromstart[h->nfrom];
+  PetscCall(PetscMalloc1(h->nto + h->nfrom, &h->requests));
+  PetscCall(PetscMalloc1(level->nghost, &h->ghosts));
+  PetscCallCUDA(cudaMalloc((void **)&h->tolist, (nto + nfrom + 1) * sizeof(*h->tolist)));
+  h->fromlist = h->tolist + nto;
+  PetscCallCUDA(cudaMemcpyAsync(h->tolist, tolist, nto * sizeof(*tolist), cudaMemcpyHostToDevice, PetscDefaultCudaStream));
+  PetscCallCUDA(cudaMemcpyAsync(h->fromlist, fromlist, nfrom * sizeof(*fromlist), cudaMemcpyHostToDevice, PetscDefaultCudaStream));
+  PetscCall(AmbAggHaloRoom(h, sizeof(double)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Sends what is in out, in entries of size bytes, once the device has packed them, and receives to in; or the other way round */
+static PetscErrorCode AmbAggHaloSwap(AmbAggHalo *h, PetscBool back, size_t size)
+{
+  const PetscMPIInt *to = back ? h->from : h->to, *from = back ? h->to : h->from, nto = back ? h->nfrom : h->nto, nfrom = back ? h->nto : h->nfrom;
+  const PetscInt    *tostart = back ? h->fromstart : h->tostart, *fromstart = back ? h->tostart : h->fromstart;
+  char              *out = back ? h->in : h->out, *in = back ? h->out : h->in;
+
+  PetscFunctionBegin;
+  PetscCallCUDA(cudaStreamSynchronize(PetscDefaultCudaStream));
+  for (PetscMPIInt k = 0; k < nfrom; k++) PetscCallMPI(MPI_Irecv(in + (size_t)fromstart[k] * size, (PetscMPIInt)((size_t)(fromstart[k + 1] - fromstart[k]) * size), MPI_BYTE, from[k], h->tag, h->comm, &h->requests[k]));
+  for (PetscMPIInt k = 0; k < nto; k++) PetscCallMPI(MPI_Isend(out + (size_t)tostart[k] * size, (PetscMPIInt)((size_t)(tostart[k + 1] - tostart[k]) * size), MPI_BYTE, to[k], h->tag, h->comm, &h->requests[nfrom + k]));
+  PetscCallMPI(MPI_Waitall(nfrom + nto, h->requests, MPI_STATUSES_IGNORE));
+  PetscCall(PetscLogGpuToCpu((PetscLogDouble)(tostart[nto] * (PetscInt)size)));
+  PetscCall(PetscLogCpuToGpu((PetscLogDouble)(fromstart[nfrom] * (PetscInt)size)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode AmbAggHaloStatus(SysStatus status)
+{
+  PetscFunctionBegin;
+  PetscCheck(status == SYS_SUCCESS, PETSC_COMM_SELF, PETSC_ERR_GPU, "The exchange of a level of multigrid between GPUs: %s", SysDeviceErrorText());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+int AmbAggHaloFetch(void *ctx, size_t size, void *array)
+{
+  const AmbAggLevel *level = ctx;
+  AmbAggHalo        *h     = level->halo;
+
+  PetscFunctionBegin;
+  PetscCall(AmbAggHaloRoom(h, size));
+  PetscCall(AmbAggHaloStatus(AggDevicePack(h->tostart[h->nto], h->tolist, size, array, h->out, PetscDefaultCudaStream)));
+  PetscCall(AmbAggHaloSwap(h, PETSC_FALSE, size));
+  PetscCall(AmbAggHaloStatus(AggDeviceUnpack(h->fromstart[h->nfrom], h->fromlist, size, h->in, (char *)array + (size_t)level->n * size, PetscDefaultCudaStream)));
+  PetscFunctionReturn((int)PETSC_SUCCESS);
+}
+
+int AmbAggHaloAddUp(void *ctx, SysInt array[])
+{
+  const AmbAggLevel *level = ctx;
+  AmbAggHalo        *h     = level->halo;
+
+  PetscFunctionBegin;
+  PetscCall(AmbAggHaloStatus(AggDevicePack(h->fromstart[h->nfrom], h->fromlist, sizeof(*array), array + level->n, h->in, PetscDefaultCudaStream)));
+  PetscCall(AmbAggHaloSwap(h, PETSC_TRUE, sizeof(*array)));
+  PetscCall(AmbAggHaloStatus(AggDeviceAddUp(h->tostart[h->nto], h->tolist, (SysInt *)h->out, array, PetscDefaultCudaStream)));
+  PetscCall((PetscErrorCode)AmbAggHaloFetch(ctx, sizeof(*array), array));
+  PetscFunctionReturn((int)PETSC_SUCCESS);
+}
+
+/* ------------------------------------------------- graph ------------------------------------------------- */
+
+/* The transposed edges that come from other processes. *done becomes PETSC_FALSE if one comes from a vertex that is no ghost here. */
+PetscErrorCode AmbAggParallelSymmetrize(AmbAggLevel *level, PetscInt *ncome, AggEdge **come, PetscBool *done)
+{
+  AggEdge   *cut;
+  PetscInt   ncut;
+  SysNumbers ghosts;
+  SysStatus  status = AggDeviceGetCut(level->device, PetscDefaultCudaStream, &ncut, &cut);
+
+  PetscFunctionBegin;
+  PetscCall(AmbAggDeviceCheck(level, status, "graph", done));
+  if (*done) {
+    PetscCall(AmbAggSwapEdges(level, ncut, cut, ncome, come));
+    SysNumbersCreate(level->nghost, level->ghosts, &ghosts);
+    for (PetscInt k = 0; k < *ncome; k++) {
+      const SysInt c = SysNumbersFind(&ghosts, (*come)[k].column);
+
+      if (c < 0) *done = PETSC_FALSE;
+      (*come)[k].row -= level->first;
+      (*come)[k].column = c;
+    }
+    SysNumbersDestroy(&ghosts);
+    PetscCall(AmbAggDeviceAgree(level, done));
+  }
+  free(cut);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ------------------------------------------------- tentative prolongator ------------------------------------------------- */
+
+/* Vertices of other processes in the aggregates of this one. They come in the order of their aggregates; guest k is number place[k] of these. */
+typedef struct {
+  PetscSF      sf; /* from aggregates to leaving vertices */
+  MPI_Datatype type;
+  PetscInt     each, *place;
+  AggGuests    guests;
+} AmbAggVisit;
+
+static PetscErrorCode AmbAggVisitCreate(const AmbAggLevel *level, PetscInt nvec, AmbAggVisit *visit)
+{
+  const AmbAggHalo *h = level->halo;
+  AggGuests        *g = &visit->guests;
+  PetscLayout       layout;
+  PetscInt         *number, *id, *by, n = 0;
+  const PetscInt   *degree;
+
+  PetscFunctionBegin;
+  visit->each = level->bs * nvec;
+  PetscCallMPI(MPI_Type_contiguous((PetscMPIInt)visit->each, MPIU_REAL, &visit->type));
+  PetscCallMPI(MPI_Type_commit(&visit->type));
+  PetscCall(PetscLayoutCreateFromSizes(level->comm, level->nagg, PETSC_DECIDE, 1, &layout));
+  PetscCall(PetscSFCreate(level->comm, &visit->sf));
+  PetscCall(PetscSFSetGraphLayout(visit->sf, layout, h->nleaving, NULL, PETSC_OWN_POINTER, h->aggregate));
+  PetscCall(PetscLayoutDestroy(&layout));
+  PetscCall(PetscSFComputeDegreeBegin(visit->sf, &degree));
+  PetscCall(PetscSFComputeDegreeEnd(visit->sf, &degree));
+  for (PetscInt k = 0; k < level->nagg; k++) n += degree[k];
+  PetscCall(PetscMalloc1(h->nleaving, &number));
+  PetscCall(PetscMalloc2(n, &id, n, &by));
+  PetscCall(PetscMalloc3(n, &visit->place, n, &g->aggregate, n * visit->each, &g->block));
+  for (PetscInt k = 0; k < h->nleaving; k++) number[k] = level->first + h->leaving[k];
+  PetscCall(PetscSFGatherBegin(visit->sf, MPIU_INT, number, id));
+  PetscCall(PetscSFGatherEnd(visit->sf, MPIU_INT, number, id));
+  n = 0;
+  for (PetscInt k = 0; k < level->nagg; k++) {
+    for (PetscInt l = 0; l < degree[k]; l++) by[n++] = k;
+  }
+  g->n      = n;
+  g->before = 0;
+  for (PetscInt k = 0; k < n; k++) {
+    visit->place[k] = k;
+    g->before += id[k] < level->first;
+  }
+  PetscCall(PetscSortIntWithArray(n, id, visit->place));
+  for (PetscInt k = 0; k < n; k++) g->aggregate[k] = by[visit->place[k]];
+  PetscCall(PetscFree2(id, by));
+  PetscCall(PetscFree(number));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode AmbAggVisitDestroy(AmbAggVisit *visit)
+{
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Type_free(&visit->type));
+  PetscCall(PetscSFDestroy(&visit->sf));
+  PetscCall(PetscFree3(visit->place, visit->guests.aggregate, visit->guests.block));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Rows of the leaving vertices go to the guests, or come back */
+static PetscErrorCode AmbAggVisitMove(AmbAggVisit *visit, PetscBool back, PetscReal rows[])
+{
+  AggGuests     *g    = &visit->guests;
+  const PetscInt each = visit->each;
+  PetscReal     *gathered;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc1(g->n * each, &gathered));
+  if (back) {
+    for (PetscInt k = 0; k < g->n; k++) PetscCall(PetscArraycpy(gathered + visit->place[k] * each, g->block + k * each, each));
+    PetscCall(PetscSFScatterBegin(visit->sf, visit->type, gathered, rows));
+    PetscCall(PetscSFScatterEnd(visit->sf, visit->type, gathered, rows));
+  } else {
+    PetscCall(PetscSFGatherBegin(visit->sf, visit->type, rows, gathered));
+    PetscCall(PetscSFGatherEnd(visit->sf, visit->type, rows, gathered));
+    for (PetscInt k = 0; k < g->n; k++) PetscCall(PetscArraycpy(g->block + k * each, gathered + visit->place[k] * each, each));
+  }
+  PetscCall(PetscFree(gathered));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode AmbAggParallelFactor(AmbAggLevel *level, PetscInt nvec, const PetscReal data[], PetscReal coarse[], PetscBool *done)
+{
+  const PetscInt bs = level->bs, each = bs * nvec;
+  AmbAggHalo    *h = level->halo;
+  AmbAggVisit    visit;
+  PetscReal     *rows;
+  SysStatus      status;
+
+  PetscFunctionBegin;
+  free(h->leaving);
+  status = AggDeviceGetLeaving(level->device, PetscDefaultCudaStream, &h->nleaving, &h->leaving, &h->aggregate, h->ghosts);
+  PetscCall(AmbAggDeviceCheck(level, status, "tentative prolongator", done));
+  if (!*done) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(AmbAggVisitCreate(level, nvec, &visit));
+  PetscCall(PetscMalloc1(h->nleaving * each, &rows));
+  for (PetscInt k = 0; k < h->nleaving * each; k++) rows[k] = data ? data[k % nvec * level->n * bs + h->leaving[k / each] * bs + k % each / nvec] : 1;
+  PetscCall(AmbAggVisitMove(&visit, PETSC_FALSE, rows));
+  status = AggDeviceFactor(level->device, (int)bs, (int)nvec, data, &visit.guests, PetscDefaultCudaStream, coarse);
+  PetscCall(AmbAggDeviceCheck(level, status, "tentative prolongator", done));
+  if (*done) {
+    PetscCall(AmbAggVisitMove(&visit, PETSC_TRUE, rows));
+    status = AggDevicePutBlocks(level->device, h->nleaving, h->leaving, (size_t)each * sizeof(*rows), rows, PetscDefaultCudaStream);
+    PetscCall(AmbAggDeviceCheck(level, status, "tentative prolongator", done));
+  }
+  if (*done) PetscCall((PetscErrorCode)AmbAggHaloFetch(level, (size_t)each * sizeof(PetscReal), AggDeviceBlocks(level->device)));
+  PetscCall(PetscFree(rows));
+  PetscCall(AmbAggVisitDestroy(&visit));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ------------------------------------------------- prolongator ------------------------------------------------- */
+
+static PetscBool AmbAggIsFar(const AmbAggLevel *level, PetscInt k)
+{
+  return (PetscBool)(k >= 0 && (k < level->firstagg || k >= level->firstagg + level->nagg));
+}
+
+/* The aggregates of other processes that are columns of the prolongator, ascending: those of vertices of this process, and with smoothing those of ghosts */
+PetscErrorCode AmbAggParallelColumns(AmbAggLevel *level, PetscBool smooth, PetscInt *nfar, PetscInt **far, PetscBool *done)
+{
+  const AmbAggHalo *h        = level->halo;
+  const PetscInt    nleaving = h ? h->nleaving : 0; /* there is no halo if the communicator has one process */
+  PetscInt         *vertex, *column, n = 0;
+  SysNumbers        numbers;
+  SysStatus         status;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc2(nleaving + level->nghost, &vertex, nleaving + level->nghost, &column));
+  PetscCall(PetscMalloc1(nleaving + level->nghost, far));
+  for (PetscInt k = 0; k < nleaving; k++) {
+    vertex[n]   = h->leaving[k];
+    column[n++] = h->aggregate[k];
+  }
+  for (PetscInt c = 0; c < level->nghost && smooth; c++) {
+    if (!AmbAggIsFar(level, h->ghosts[c])) continue;
+    vertex[n]   = level->n + c;
+    column[n++] = h->ghosts[c];
+  }
+  PetscCall(PetscArraycpy(*far, column, n));
+  *nfar = (PetscInt)SysNumbersSort(n, *far);
+  if (*nfar < 0) {
+    *nfar = n;
+    PetscCall(PetscSortRemoveDupsInt(nfar, *far));
+  }
+  SysNumbersCreate(*nfar, *far, &numbers);
+  for (PetscInt k = 0; k < n; k++) column[k] = SysNumbersFind(&numbers, column[k]);
+  SysNumbersDestroy(&numbers);
+  status = AggDeviceSetColumns(level->device, *nfar, n, vertex, column, PetscDefaultCudaStream);
+  PetscCall(PetscFree2(vertex, column));
+  PetscCall(AmbAggDeviceCheck(level, status, "prolongator", done));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
