@@ -133,7 +133,7 @@ int main(int argc, char **argv)
 
   testset:
     args: @types(-plain_mat_%s_device cpu) -options_left 0
-    filter: sed -E -e 's/ 0 s/ no s/g' -e 's/[0-9][0-9.e+-]* s/T s/g' -e 's/[0-9.e+-]+ MB/M MB/g' -e '/^  [a-z]+ .*[|].*[|]/s/[|][^|]*[|][^|]*$/| T T/'
+    filter: sed -E -e '/threaded loops ran on fewer/d' -e 's/ 0 s/ no s/g' -e 's/[0-9][0-9.e+-]* s/T s/g' -e 's/[0-9.e+-]+ MB/M MB/g' -e '/^  [a-z]+ .*[|].*[|]/s/[|][^|]*[|][^|]*$/| T T/'
     test:
       suffix: more
       nsize: {{1 2}separate output}
