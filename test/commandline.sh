@@ -137,6 +137,23 @@ one_line "solve: a missing diagonal" "^solve: Matrix is missing diagonal entry 0
 one_line "solve: another word" "^solve: Unknown option some for -rhs. Available options: ones random" "$BIN/solve" -f lower.mtx -rhs some
 one_line "solve: a misspelt option" "^solve: -compar: there is no such option; did you mean -compare\?$" "$BIN/solve" -f lower.mtx --compar
 one_line "multigpu: a misspelt option" "^multigpu: -round: there is no such option; did you mean -rounds\?$" "$BIN/multigpu" --round=3
+one_line "bfs: a misspelt option" "^bfs: -source: there is no such option; did you mean -sources\?$" "$BIN/bfs" --source=3
+one_line "bfs: a number" "^bfs: -n 0 is 1 to 40000" "$BIN/bfs" --n=0
+one_line "bfs: a file that does not exist" "^bfs: nowhere.mtx: cannot open the file" "$BIN/bfs" -f nowhere.mtx
+one_line "mcl: a misspelt option" "^mcl: -inflaton: there is no such option; did you mean -inflation\?$" "$BIN/mcl" --inflaton=3
+one_line "mcl: a number" "^mcl: -inflation 1. is more than 1" "$BIN/mcl" -inflation 1
+one_line "triangles: a misspelt option" "^triangles: -scal: there is no such option; did you mean -scale\?$" "$BIN/triangles" --scal 3
+one_line "triangles: a number" "^triangles: -scale 99 is 1 to 30" "$BIN/triangles" -scale 99
+one_line "lowrank: a misspelt option" "^lowrank: -epoch: there is no such option; did you mean -epochs\?$" "$BIN/lowrank" --epoch=3
+one_line "lowrank: a number" "^lowrank: -rank and -epochs are 1 or more" "$BIN/lowrank" -rank 0
+one_line "lobpcg: a misspelt option" "^lobpcg: -neev: there is no such option; did you mean -nev\?$" "$BIN/lobpcg" --neev=3
+one_line "lobpcg: a number" "^lobpcg: -nev is at least 1" "$BIN/lobpcg" -nev 0
+for program in bfs mcl triangles lowrank lobpcg; do
+  expect "$program: an option that nothing reads" 2 "^$program: -xyz: this option was not used$" "$BIN/$program" -xyz 3 --times=0
+done
+# errors about an option are one line, whoever raises them; those that a fault of the program may raise keep the trace
+one_line "solve: a number that a type refuses" "^solve: A chunk cannot have -3 rows; use" "$BIN/solve" -f lower.mtx -mat_type nussell -mat_nussell_c -3
+expect "solve: an error of PETSc keeps its trace" 1 "PETSC ERROR: #1 KSPGMRESSetRestart" "$BIN/solve" -f lower.mtx -ksp_type gmres -ksp_gmres_restart 0
 expect "solve: a misspelt option of PETSc" 2 "^solve: -ksp_tpye: this option was not used; did you mean -ksp_type\?$" "$BIN/solve" -f lower.mtx -ksp_tpye cg
 expect "multigpu: a solve that -its stops" 0 "^amb, cg: stopped after the iterations of -its$" "$BIN/multigpu" -n 8 -times 0 -its 5 -rounds 1
 expect "multigpu: a solve of a low tolerance" 0 "^amb, cg: the solution is right$" "$BIN/multigpu" -n 8 -times 0 --ksp_rtol=1e-2 -rounds 1

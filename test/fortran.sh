@@ -35,6 +35,7 @@ program setters
   PetscInt            :: i, first, last
   type(MatShadowInfo) :: info
   real(c_double)      :: figure
+  integer(c_int)      :: formats(2)
 
   PetscCallA(PetscInitialize(PETSC_NULL_CHARACTER, ierr))
   PetscCallA(PetscAMBInitializePackage(ierr))
@@ -69,6 +70,11 @@ program setters
   call PetscPushErrorHandler(PetscIgnoreErrorHandler, PETSC_NULL_INTEGER, ierr)
   call MatLoadMatrixMarket(A, 'nowhere.mtx', ierr)
   print '(a, l1)', 'an error is returned: ', ierr /= 0
+  PetscCallA(MatLoadGetFormat(PETSC_COMM_WORLD, 'cage10.mtx.gz', formats(1), ierr))
+  PetscCallA(MatLoadGetFormat(PETSC_COMM_WORLD, 'setters.F90', formats(2), ierr))
+  print '(a, l1)', 'formats of files: ', all(formats == [MAT_LOAD_MATRIX_MARKET, MAT_LOAD_EDGE_LIST])
+  call MatLoadGetFormat(PETSC_COMM_WORLD, 'nowhere.mtx', formats(1), ierr)
+  print '(a, l1)', 'no format of no file: ', ierr /= 0
   call PetscPopErrorHandler(ierr)
   PetscCallA(MatDestroy(A, ierr))
   PetscCallA(PetscFinalize(ierr))
@@ -78,6 +84,9 @@ expect "the module" 0 "^$" sh -c '"$@" && echo' - "$compiler" "${flags[@]}" -c "
 expect "solve.F90" 0 "^$" sh -c '"$@" && echo' - "$compiler" "${flags[@]}" "$source/solve.F90" petscamb.o -o solve "${link[@]}"
 expect "solve.F90: a system" 0 "^format amb, 1 conversion, 393291\. nonzeros, right: T$" ./solve -f "$root/data/bar_elasticity.mtx.gz" -mat_amb_device cpu -ksp_type cg -pc_type jacobi -ksp_rtol 1e-9
 expect "every setter: the program" 0 "^$" sh -c '"$@" && echo' - "$compiler" "${flags[@]}" setters.F90 petscamb.o -o setters "${link[@]}"
+ln -s "$root/data/cage10.mtx.gz" .
 expect "every setter" 0 "^nussell, s2 16\., conversions 1, tuning F, [a-z]" ./setters
+expect "formats of files" 0 "^formats of files: T$" ./setters
+expect "no format of no file" 0 "^no format of no file: T$" ./setters
 expect "an error" 0 "^an error is returned: T$" ./setters
 exit $failed

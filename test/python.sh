@@ -96,6 +96,12 @@ assert abs(hash_.matMult(hash_)[5, 5] - (2.5**2 + 2)) < 1e-12
 assert raises(PETSc.Error, petscamb.amb_set_block_size, matrix("amb"), -3)
 assert raises(PETSc.Error, petscamb.load, "nowhere.mtx")
 B = petscamb.load(sys.argv[1], "amb")
+open("edges.txt", "w").write("1 2\n")
+viewer = PETSc.Viewer().createBinary("matrix.dat", "w")
+B.view(viewer)
+viewer.destroy()
+assert [petscamb.load_format(file) for file in (sys.argv[1], "edges.txt", "matrix.dat", sys.executable)] == ["matrix market", "edge list", "petsc", "other"]
+assert raises(PETSc.Error, petscamb.load_format, "nowhere.mtx")
 assert B.getSize() == (11397, 11397) and B.getType() in ("seqaijamb", "seqaijcusparse")
 print("types agree")
 END

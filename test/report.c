@@ -4,7 +4,8 @@ static char help[] = "-petscamb_view: the table at the end counts what this prog
 #include "mat/shadow/shadow.h"
 #include "testutil.h"
 
-static const TestShape grid = {"grid", 400, 400, TestRowGrid, TestValueGeneral, PETSC_FALSE};
+static const TestShape grid    = {"grid", 400, 400, TestRowGrid, TestValueGeneral, PETSC_FALSE};
+static const TestShape doubled = {"doubled", 800, 800, TestRowHub, TestValueGeneral, PETSC_FALSE};
 
 static PetscReal load = 0; /* -load: what the machine says in place of its own */
 
@@ -32,19 +33,67 @@ static PetscErrorCode Measured(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* All products of AIJ, one with a dense factor, and one with a MAIJ, as the options say who makes them; on several processes without those that PETSc does not have there */
+static PetscErrorCode Products(PetscBool dense)
+{
+  Mat         A, B, P, D, C;
+  PetscMPIInt size;
+
+  PetscFunctionBeginUser;
+  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
+  PetscCall(TestShapeCreate(&grid, "plain_", &A));
+  PetscCall(MatConvert(A, MATAMB, MAT_INPLACE_MATRIX, &A));
+  if (dense) {
+    PetscCall(MatCreateDense(PETSC_COMM_WORLD, A->cmap->n, PETSC_DECIDE, 400, 16, NULL, &D));
+    PetscCall(MatSetRandom(D, NULL));
+    PetscCall(MatMatMult(A, D, MAT_INITIAL_MATRIX, PETSC_DEFAULT, &C));
+    PetscCall(MatMatMult(A, D, MAT_REUSE_MATRIX, PETSC_DEFAULT, &C));
+    PetscCall(MatDestroy(&C));
+    PetscCall(MatDestroy(&D));
+  } else {
+    PetscCall(MatMatMult(A, A, MAT_INITIAL_MATRIX, PETSC_DEFAULT, &C));
+    PetscCall(MatDestroy(&C));
+    PetscCall(MatTransposeMatMult(A, A, MAT_INITIAL_MATRIX, PETSC_DEFAULT, &C));
+    PetscCall(MatDestroy(&C));
+    PetscCall(MatPtAP(A, A, MAT_INITIAL_MATRIX, PETSC_DEFAULT, &C));
+    PetscCall(MatPtAP(A, A, MAT_REUSE_MATRIX, PETSC_DEFAULT, &C));
+    PetscCall(MatDestroy(&C));
+    PetscCall(MatMatMatMult(A, A, A, MAT_INITIAL_MATRIX, PETSC_DEFAULT, &C));
+    PetscCall(MatDestroy(&C));
+    if (size == 1) {
+      PetscCall(MatMatTransposeMult(A, A, MAT_INITIAL_MATRIX, PETSC_DEFAULT, &C));
+      PetscCall(MatDestroy(&C));
+      PetscCall(MatRARt(A, A, MAT_INITIAL_MATRIX, PETSC_DEFAULT, &C));
+      PetscCall(MatDestroy(&C));
+    }
+    PetscCall(TestShapeCreate(&doubled, "plain_", &B));
+    PetscCall(MatConvert(B, MATAMB, MAT_INPLACE_MATRIX, &B));
+    PetscCall(MatCreateMAIJ(A, 2, &P));
+    PetscCall(MatPtAP(B, P, MAT_INITIAL_MATRIX, PETSC_DEFAULT, &C));
+    PetscCall(MatDestroy(&C));
+    PetscCall(MatDestroy(&P));
+    PetscCall(MatDestroy(&B));
+  }
+  PetscCall(MatDestroy(&A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* A format that is used, one that is used too little, a type that has none, one that is never multiplied; and products of matrices, ours and PETSc's */
 int main(int argc, char **argv)
 {
   static const char *const types[] = {MATAMB, MATNUSSELL, MATHASHGEMM, MATAUTOSPARSE};
   static const PetscInt    times[] = {20, 3, 7, 0};
   Mat                      A[4], B, C;
-  PetscBool                more = PETSC_FALSE, measured = PETSC_FALSE;
+  PetscBool                more = PETSC_FALSE, measured = PETSC_FALSE, products = PETSC_FALSE, dense = PETSC_FALSE;
   PetscMPIInt              rank, size;
 
   PetscCall(TestInitialize(&argc, &argv, help));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-more", &more, NULL));
   PetscCall(PetscOptionsGetReal(NULL, NULL, "-load", &load, &measured));
+  PetscCall(PetscOptionsHasName(NULL, NULL, "-products", &products));
+  PetscCall(PetscOptionsHasName(NULL, NULL, "-dense", &dense));
   if (measured) PetscCall(Measured());
+  if (products) PetscCall(Products(dense));
   for (int k = 0; more && k < 4; k++) {
     PetscCall(TestShapeCreate(&grid, "plain_", &A[k]));
     PetscCall(MatConvert(A[k], types[k], MAT_INPLACE_MATRIX, &A[k]));
@@ -84,7 +133,7 @@ int main(int argc, char **argv)
 
   testset:
     args: @types(-plain_mat_%s_device cpu) -options_left 0
-    filter: sed -E -e 's/ 0 s/ no s/g' -e 's/[0-9.e+-]+ s/T s/g' -e 's/[0-9.e+-]+ MB/M MB/g' -e '/^  [a-z]+ .*[|].*[|]/s/[|][^|]*[|][^|]*$/| T T/'
+    filter: sed -E -e '/threaded loops ran on fewer/d' -e 's/ 0 s/ no s/g' -e 's/[0-9][0-9.e+-]* s/T s/g' -e 's/[0-9.e+-]+ MB/M MB/g' -e '/^  [a-z]+ .*[|].*[|]/s/[|][^|]*[|][^|]*$/| T T/'
     test:
       suffix: more
       nsize: {{1 2}separate output}
@@ -93,6 +142,17 @@ int main(int argc, char **argv)
       suffix: load
       args: -petscamb_view -load {{0 1e6}separate output}
       filter: sed -E -e '/^  option /d' -e 's/on [0-9]+ processors/on N processors/'
+    testset: # who asked for PETSc's products
+      args: -petscamb_view -products -matmatmult_via scalable -mattransposematmult_via at*b -matptap_via scalable -matmatmatmult_via scalable -matmattransmult_via color -matrart_via r*art
+      filter: grep "products.* by"
+      test:
+        suffix: via
+        nsize: {{1 2}separate output}
+        args: -petscamb_for_products {{false true}separate output}
+      test:
+        suffix: via_dense
+        requires: !complex
+        args: -dense -petscamb_for_products {{false true}separate output}
     test:
       suffix: nothing
       args: -petscamb_view -petscam_for_aij amb -petscm_for_aij amb -petsc_for_aij amb

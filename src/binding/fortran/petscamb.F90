@@ -44,6 +44,9 @@ module petscamb
     enumerator :: MAT_HASHGEMM_AUTO, MAT_HASHGEMM_HASH, MAT_HASHGEMM_HASHVEC, MAT_HASHGEMM_HEAP, MAT_HASHGEMM_DENSE
     enumerator :: MAT_HASHGEMM_WINDOW, MAT_HASHGEMM_ESC, MAT_HASHGEMM_MERGE, MAT_HASHGEMM_TABLE
   end enum
+  enum, bind(C)
+    enumerator :: MAT_LOAD_OTHER, MAT_LOAD_MATRIX_MARKET, MAT_LOAD_EDGE_LIST, MAT_LOAD_PETSC
+  end enum
   public :: MAT_SHADOW_TUNE_OFF, MAT_SHADOW_TUNE_MODEL, MAT_SHADOW_TUNE_MEASURE, MAT_SHADOW_TUNE_ONLINE
   public :: MAT_SHADOW_VALUES_DOUBLE, MAT_SHADOW_VALUES_EXACT, MAT_SHADOW_VALUES_SINGLE, MAT_SHADOW_VALUES_TABLE
   public :: MAT_SHADOW_DEVICE_AUTO, MAT_SHADOW_DEVICE_CPU, MAT_SHADOW_DEVICE_GPU
@@ -53,6 +56,7 @@ module petscamb
   public :: MAT_NUSSELL_TUNE_MODEL, MAT_NUSSELL_TUNE_ONLINE, MAT_NUSSELL_TUNE_EXHAUSTIVE, MAT_NUSSELL_TUNE_OFF
   public :: MAT_HASHGEMM_AUTO, MAT_HASHGEMM_HASH, MAT_HASHGEMM_HASHVEC, MAT_HASHGEMM_HEAP, MAT_HASHGEMM_DENSE
   public :: MAT_HASHGEMM_WINDOW, MAT_HASHGEMM_ESC, MAT_HASHGEMM_MERGE, MAT_HASHGEMM_TABLE
+  public :: MAT_LOAD_OTHER, MAT_LOAD_MATRIX_MARKET, MAT_LOAD_EDGE_LIST, MAT_LOAD_PETSC
 
   ! The struct of C
   type, bind(C) :: InfoC
@@ -151,11 +155,22 @@ module petscamb
       integer(c_intptr_t), value :: A
       character(c_char)          :: file(*)
     end function LoadC
+    integer(c_int) function GetFormatC(comm, file, format) bind(C, name='MatLoadGetFormat')
+      import
+      integer(c_intptr_t), value :: comm
+      character(c_char)          :: file(*)
+      integer(c_int)             :: format
+    end function GetFormatC
+    integer(c_int) function GetCommC(A, comm) bind(C, name='PetscObjectGetComm')
+      import
+      integer(c_intptr_t), value :: A
+      integer(c_intptr_t)        :: comm
+    end function GetCommC
   end interface
 
   public :: PetscAMBInitializePackage, MatShadowSetUp, MatShadowSetTune, MatShadowSetValues, MatShadowSetDevice, MatShadowSetHalo, MatShadowGetInfo, MatShadowGetFigure
   public :: MatAMBSetBlockSize, MatNUSSELLSetSegmentation, MatNUSSELLSetRows, MatNUSSELLSetTune, MatNUSSELLSetChunk, MatNUSSELLSetSegments, MatHashGEMMSetAccumulator
-  public :: MatLoadMatrixMarket
+  public :: MatLoadMatrixMarket, MatLoadGetFormat
 
 contains
 
@@ -312,4 +327,22 @@ contains
     PetscErrorCode, intent(out)  :: ierr
     ierr = LoadC(Handle(A), trim(file) // c_null_char)
   end subroutine MatLoadMatrixMarket
+
+  ! The MPI_Comm of C is that of an object: it is a pointer or an int, and an integer of a pointer's size holds both
+  subroutine MatLoadGetFormat(comm, file, format, ierr)
+    MPI_Comm, intent(in)         :: comm
+    character(len=*), intent(in) :: file
+    integer(c_int), intent(out)  :: format
+    PetscErrorCode, intent(out)  :: ierr
+    integer(c_intptr_t)          :: processes
+    PetscErrorCode               :: destroyed
+    Mat                          :: A
+
+    processes = 0
+    call MatCreate(comm, A, ierr)
+    if (ierr /= 0) return
+    ierr = GetCommC(Handle(A), processes)
+    if (ierr == 0) ierr = GetFormatC(processes, trim(file) // c_null_char, format)
+    call MatDestroy(A, destroyed)
+  end subroutine MatLoadGetFormat
 end module petscamb

@@ -12,7 +12,7 @@ are those of A^T F, without the vertices that were reached before.\n\
 #include <petscamb.h>
 #include <petscambgraph.h>
 
-#include "ksp/examples/examples.h"
+#include "ksp/examples/commandline.h"
 
 static PetscErrorCode Grid(PetscInt n, const char type[], Mat *A)
 {
@@ -115,7 +115,7 @@ static PetscErrorCode Sources(Mat A, PetscInt k, Mat *S)
 }
 
 /* On a grid the level is the distance along its lines */
-static PetscErrorCode CheckGrid(Mat A, PetscInt side, PetscInt k, const PetscInt levels[])
+static PetscErrorCode CheckGrid(Mat A, PetscInt side, PetscInt k, const PetscInt levels[], PetscBool *right)
 {
   PetscInt   n, first, last;
   PetscInt64 wrong = 0;
@@ -132,10 +132,11 @@ static PetscErrorCode CheckGrid(Mat A, PetscInt side, PetscInt k, const PetscInt
   }
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &wrong, 1, MPIU_INT64, MPI_SUM, PETSC_COMM_WORLD));
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%" PetscInt64_FMT " of the levels are wrong\n", wrong));
+  *right = (PetscBool)!wrong;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-int main(int argc, char **argv)
+static PetscErrorCode Run(PetscBool *right)
 {
   Mat            A, T, F, next;
   PetscInt       n = 30, k = 8, M, N, m, level = 0, *levels;
@@ -145,7 +146,6 @@ int main(int argc, char **argv)
   char           type[64] = MATHASHGEMM, name[PETSC_MAX_PATH_LEN];
 
   PetscFunctionBeginUser;
-  PetscCall(ExampleInitialize(&argc, &argv, help));
   PetscCall(PetscAMBInitializePackage());
   PetscCall(PetscOptionsGetString(NULL, NULL, "-f", name, sizeof(name), &given));
   PetscCall(PetscOptionsGetString(NULL, NULL, "-mat_type", type, sizeof(type), NULL));
@@ -179,14 +179,20 @@ int main(int argc, char **argv)
     PetscCall(MatDestroy(&next));
   }
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%" PetscInt_FMT " vertices, %" PetscInt_FMT " sources: %" PetscInt64_FMT " reached in %" PetscInt_FMT " levels\n", M, k, all, level - 1));
-  if (!given) PetscCall(CheckGrid(A, n, k, levels));
+  if (!given) PetscCall(CheckGrid(A, n, k, levels, right));
   if (times) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: products %.4g s\n", type, products));
   PetscCall(PetscFree(levels));
   PetscCall(MatDestroy(&F));
   PetscCall(MatDestroy(&T));
   PetscCall(MatDestroy(&A));
-  PetscCall(PetscFinalize());
-  return 0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+int main(int argc, char **argv)
+{
+  const char *const own[] = {"f", "n", "sources", "times"};
+
+  return CommandMain("bfs", argc, argv, help, PETSC_STATIC_ARRAY_LENGTH(own), own, Run);
 }
 
 /*TEST

@@ -224,14 +224,31 @@ typedef struct {
 
 #define COMMAND_OUTPUT_LOST "the standard output could not be written whole; is the disk full?"
 
-/* Errors that come from the user's input or choice; all others keep PETSc's trace */
-static inline PetscBool CommandIsUserError(PetscErrorCode code, const char message[])
+/* Is an error raised by a tool itself or by a reader of files, or does its message name an option, or what to give instead, as those of petsc-amb about values of options? */
+static inline PetscBool CommandIsAboutInput(const char file[], const char message[])
 {
-  const PetscErrorCode users[] = {PETSC_ERR_USER_INPUT, PETSC_ERR_FILE_OPEN,      PETSC_ERR_FILE_READ, PETSC_ERR_FILE_WRITE, PETSC_ERR_FILE_UNEXPECTED, PETSC_ERR_ARG_UNKNOWN_TYPE, PETSC_ERR_SUP,
-                                  PETSC_ERR_SUP_SYS,    PETSC_ERR_ARG_OUTOFRANGE, PETSC_ERR_ARG_SIZ,   PETSC_ERR_ARG_INCOMP, PETSC_ERR_NOT_CONVERGED,   PETSC_ERR_MAT_LU_ZRPVT,     PETSC_ERR_MAT_CH_ZRPVT};
+  static const char *const sources[] = {"src/ksp/examples/", "bench/", "src/mat/io/"};
+  const char              *option    = message;
+
+  for (size_t k = 0; file && k < PETSC_STATIC_ARRAY_LENGTH(sources); k++) {
+    if (strstr(file, sources[k])) return PETSC_TRUE;
+  }
+  if (message && (strstr(message, "; use ") || strstr(message, "; give "))) return PETSC_TRUE;
+  while (option && *option && !((option == message || option[-1] == ' ') && CommandOption(option))) option++;
+  return (PetscBool)(option && *option);
+}
+
+/* Errors that come from the user's input or choice; all others keep PETSc's trace. Codes of the second list come from faults of the program, too. */
+static inline PetscBool CommandIsUserError(const char file[], PetscErrorCode code, const char message[])
+{
+  const PetscErrorCode users[]  = {PETSC_ERR_USER_INPUT, PETSC_ERR_FILE_OPEN, PETSC_ERR_FILE_READ, PETSC_ERR_FILE_WRITE, PETSC_ERR_FILE_UNEXPECTED, PETSC_ERR_ARG_UNKNOWN_TYPE, PETSC_ERR_NOT_CONVERGED, PETSC_ERR_MAT_LU_ZRPVT, PETSC_ERR_MAT_CH_ZRPVT};
+  const PetscErrorCode either[] = {PETSC_ERR_SUP, PETSC_ERR_SUP_SYS, PETSC_ERR_ARG_OUTOFRANGE, PETSC_ERR_ARG_SIZ, PETSC_ERR_ARG_INCOMP, PETSC_ERR_CONV_FAILED};
 
   for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(users); k++) {
     if (code == users[k]) return PETSC_TRUE;
+  }
+  for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(either); k++) {
+    if (code == either[k]) return CommandIsAboutInput(file, message);
   }
   return (PetscBool)(message && (!strncmp(message, "Input string ", 13) || !strncmp(message, "Unknown option ", 15) || strstr(message, "issing diagonal"))); /* no number or no word of the list after an option that wants one; a matrix that ILU cannot factor */
 }
@@ -244,7 +261,7 @@ static inline PetscErrorCode CommandErrorHandler(MPI_Comm comm, int line, const 
   const char    *advice = "";
 
   if (errors->told) return code;
-  if (!CommandIsUserError(code, message)) return PetscTraceBackErrorHandler(comm, line, function, file, code, type, message, NULL);
+  if (!CommandIsUserError(file, code, message)) return PetscTraceBackErrorHandler(comm, line, function, file, code, type, message, NULL);
   errors->told = code;
   (void)MPI_Comm_rank(comm == MPI_COMM_NULL ? PETSC_COMM_SELF : comm, &rank);
   if (code == PETSC_ERR_FILE_WRITE && ferror(stdout)) message = COMMAND_OUTPUT_LOST; /* PetscFFlush() of new versions names no file */

@@ -15,7 +15,7 @@ A. V. Knyazev, Toward the optimal preconditioned eigensolver, SIAM J. Sci. Compu
 #include <petsctime.h>
 #include <petscamb.h>
 
-#include "ksp/examples/examples.h"
+#include "ksp/examples/commandline.h"
 
 /* ------------------------------------------------- the matrix ------------------------------------------------- */
 
@@ -323,7 +323,7 @@ static PetscErrorCode Improve(Lobpcg *l)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-int main(int argc, char **argv)
+static PetscErrorCode Run(PetscBool *right)
 {
   PetscInt       k = 6, most = 300, its, N;
   PetscReal      tol   = 1e-5;
@@ -333,7 +333,6 @@ int main(int argc, char **argv)
   Mat            A;
 
   PetscFunctionBeginUser;
-  PetscCall(ExampleInitialize(&argc, &argv, help));
   PetscCall(PetscAMBInitializePackage());
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-nev", &k, NULL));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-max_it", &most, NULL));
@@ -358,8 +357,15 @@ int main(int argc, char **argv)
   if (times) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%" PetscInt_FMT " steps, %.4f s\n", PetscMin(its, most), t1 - t0));
   PetscCall(LobpcgDestroy(&l));
   PetscCall(MatDestroy(&A));
-  PetscCall(PetscFinalize());
-  return converged ? 0 : 1;
+  *right = converged;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+int main(int argc, char **argv)
+{
+  const char *const own[] = {"f", "n", "nev", "tol", "max_it", "times"};
+
+  return CommandMain("lobpcg", argc, argv, help, PETSC_STATIC_ARRAY_LENGTH(own), own, Run);
 }
 
 /*TEST

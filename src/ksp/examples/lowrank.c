@@ -18,7 +18,7 @@ Y. Koren, R. Bell, C. Volinsky, Matrix factorization techniques for recommender 
 #include <petsctime.h>
 #include <petscamb.h>
 
-#include "ksp/examples/examples.h"
+#include "ksp/examples/commandline.h"
 
 #define HIDDEN 4 /* rank of ratings that are made up */
 
@@ -367,7 +367,7 @@ static PetscErrorCode Deviation(Fit *fit, Vec v[2], Mat A, Mat *O, PetscReal *rm
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-int main(int argc, char **argv)
+static PetscErrorCode Run(PetscBool *right)
 {
   PetscInt       rank = 8, epochs = 8, size[4];
   PetscReal      regular = 3, sum[2] = {0, 0}, rms[2];
@@ -380,7 +380,6 @@ int main(int argc, char **argv)
   PetscLogDouble t0, t1, least = PETSC_MAX_REAL;
 
   PetscFunctionBeginUser;
-  PetscCall(ExampleInitialize(&argc, &argv, help));
   PetscCall(PetscAMBInitializePackage());
   PetscCall(PetscOptionsGetString(NULL, NULL, "-f", name, sizeof(name), &given));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-rank", &rank, NULL));
@@ -413,12 +412,19 @@ int main(int argc, char **argv)
     least = PetscMin(least, t1 - t0);
   }
   if (times) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "an epoch: %.4f s\n", least));
+  *right = (PetscBool)!PetscIsInfOrNanReal(rms[0]);
   for (int side = 0; side < 2; side++) PetscCall(VecDestroy(&v[side]));
   PetscCall(FitDestroy(&fit));
   PetscCall(MatDestroy(&guesses));
   PetscCall(MatDestroy(&held));
-  PetscCall(PetscFinalize());
-  return 0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+int main(int argc, char **argv)
+{
+  const char *const own[] = {"f", "users", "items", "known", "rank", "regular", "epochs", "times"};
+
+  return CommandMain("lowrank", argc, argv, help, PETSC_STATIC_ARRAY_LENGTH(own), own, Run);
 }
 
 /*TEST

@@ -16,7 +16,7 @@ S. van Dongen, Graph clustering by flow simulation, doctoral thesis, University 
 #include <petscamb.h>
 #include <petscambgraph.h>
 
-#include "ksp/examples/examples.h"
+#include "ksp/examples/commandline.h"
 
 typedef struct {
   PetscReal inflation, prune;
@@ -234,7 +234,7 @@ static PetscErrorCode Clusters(Mat M, PetscInt *clusters, PetscInt *largest)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-int main(int argc, char **argv)
+static PetscErrorCode Run(PetscBool *right)
 {
   Mat            A, M, E;
   MatInfo        info;
@@ -246,7 +246,6 @@ int main(int argc, char **argv)
   char           type[64] = MATHASHGEMM;
 
   PetscFunctionBeginUser;
-  PetscCall(ExampleInitialize(&argc, &argv, help));
   PetscCall(PetscAMBInitializePackage());
   PetscCall(PetscOptionsGetString(NULL, NULL, "-mat_type", type, sizeof(type), NULL));
   PetscCall(PetscOptionsGetReal(NULL, NULL, "-inflation", &p.inflation, NULL));
@@ -273,8 +272,15 @@ int main(int argc, char **argv)
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%" PetscInt_FMT " vertices in %" PetscInt_FMT " clusters, the largest of %" PetscInt_FMT "%s\n", n, clusters, largest, chaos > 1e-5 ? " (NOT AT REST)" : ""));
   if (times) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: %" PetscInt_FMT " products %.4g s, the largest with %.0f entries\n", type, turn, expansion, most));
   PetscCall(MatDestroy(&M));
-  PetscCall(PetscFinalize());
-  return 0;
+  *right = (PetscBool)(chaos <= 1e-5);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+int main(int argc, char **argv)
+{
+  const char *const own[] = {"f", "groups", "group_size", "inflation", "prune", "keep", "times"};
+
+  return CommandMain("mcl", argc, argv, help, PETSC_STATIC_ARRAY_LENGTH(own), own, Run);
 }
 
 /*TEST

@@ -14,7 +14,7 @@ above the diagonal, entry (i,j) of L U is the number of vertices k < i, j next t
 #include <petscamb.h>
 #include <petscambgraph.h>
 
-#include "ksp/examples/examples.h"
+#include "ksp/examples/commandline.h"
 
 /* A number in [0,1) that depends on k alone */
 static PetscReal Uniform(unsigned long long k)
@@ -187,7 +187,7 @@ static PetscErrorCode SumWhere(Mat C, Mat A, PetscInt64 *sum)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-int main(int argc, char **argv)
+static PetscErrorCode Run(PetscBool *right)
 {
   Mat            A, L, U, C;
   MatInfo        info;
@@ -198,7 +198,6 @@ int main(int argc, char **argv)
   char           type[64] = MATHASHGEMM;
 
   PetscFunctionBeginUser;
-  PetscCall(ExampleInitialize(&argc, &argv, help));
   PetscCall(PetscAMBInitializePackage());
   PetscCall(PetscOptionsGetString(NULL, NULL, "-mat_type", type, sizeof(type), NULL));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-check", &check, NULL));
@@ -222,15 +221,22 @@ int main(int argc, char **argv)
     PetscCall(MatConvert(A, MATAIJ, MAT_INITIAL_MATRIX, &plain));
     PetscCall(MatMatMult(plain, plain, MAT_INITIAL_MATRIX, PETSC_DEFAULT, &C));
     PetscCall(SumWhere(C, plain, &again));
-    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "counted from A A: %s\n", again == 3 * count ? "the same" : "ANOTHER NUMBER"));
+    *right = (PetscBool)(again == 3 * count);
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "counted from A A: %s\n", *right ? "the same" : "ANOTHER NUMBER"));
     PetscCall(MatDestroy(&C));
     PetscCall(MatDestroy(&plain));
   }
   PetscCall(MatDestroy(&A));
   PetscCall(MatDestroy(&L));
   PetscCall(MatDestroy(&U));
-  PetscCall(PetscFinalize());
-  return 0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+int main(int argc, char **argv)
+{
+  const char *const own[] = {"f", "scale", "edge_factor", "complete", "check", "times"};
+
+  return CommandMain("triangles", argc, argv, help, PETSC_STATIC_ARRAY_LENGTH(own), own, Run);
 }
 
 /*TEST

@@ -18,13 +18,23 @@ struct _ProductTimed {
   ProductTimed next;
 };
 static ProductTimed timed = NULL;
-static int          level = 0; /* depth of PETSc's products: one may be made of others */
 
 PetscErrorCode MatProductProviderRegister(const MatProductProvider *p)
 {
   PetscFunctionBegin;
   PetscCheck(nproviders < MAT_PRODUCT_PROVIDERS, PETSC_COMM_SELF, PETSC_ERR_PLIB, "Too many providers of products: raise MAT_PRODUCT_PROVIDERS");
   providers[nproviders++] = p;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode MatProductRegister(void)
+{
+  PetscBool all = PETSC_FALSE;
+
+  PetscFunctionBegin;
+  PetscOptionsBegin(PETSC_COMM_WORLD, NULL, "petsc-amb, products of matrices", "Mat"); /* prints -help; each product reads the option, which may be set later */
+  PetscCall(PetscOptionsBool("-petscamb_for_products", "Products of matrices are hashgemm's even where an option or the program names an algorithm of PETSc's", "MatProductSetAlgorithm", all, &all, NULL));
+  PetscOptionsEnd();
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -57,24 +67,19 @@ static PetscErrorCode MatProductNumeric_Timed(Mat);
 static PetscErrorCode ProductTimedRun(Mat C, PetscBool symbolic)
 {
   ProductTimed   t = ProductTimedFind(C);
-  PetscLogDouble begin, end;
+  PetscLogDouble since;
 
   PetscFunctionBegin;
   PetscCheck(t, PetscObjectComm((PetscObject)C), PETSC_ERR_PLIB, "The matrix has the phases of another product");
   if (symbolic) C->ops->productsymbolic = t->symbolic;
   else C->ops->productnumeric = t->numeric;
-  PetscCall(PetscTime(&begin));
-  level++;
+  PetscCall(MatShadowReportProductBegin(&since));
   PetscCall((*(symbolic ? t->symbolic : t->numeric))(C));
-  level--;
-  PetscCall(PetscTime(&end));
+  PetscCall(MatShadowReportProductByPETSc(C, t->reason, since, symbolic ? MAT_SHADOW_PRODUCT_CREATED : MAT_SHADOW_PRODUCT_RENEWED));
   if (C->ops->productnumeric && C->ops->productnumeric != MatProductNumeric_Timed) {
     t->numeric             = C->ops->productnumeric;
     C->ops->productnumeric = MatProductNumeric_Timed;
   }
-  if (level) PetscFunctionReturn(PETSC_SUCCESS);
-  if (symbolic) PetscCall(MatShadowReportProduct(C, PETSC_FALSE, 1));
-  PetscCall(MatShadowReportProductByPETSc(C, t->reason, end - begin, symbolic));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -88,13 +93,17 @@ static PetscErrorCode MatProductNumeric_Timed(Mat C)
   return ProductTimedRun(C, PETSC_FALSE);
 }
 
-/* With -petscamb_view, has a product be counted and timed whose symbolic phase PETSc has set, but for one that is a step of another */
+/* With -petscamb_view, has a product be counted and timed whose symbolic phase PETSc has set, but for one that is a step of another. PETSc turns a MAIJ of several
+   processes into an AIJ and chooses again: then a provider has set the phase. */
 static PetscErrorCode MatProductCountPETSc(Mat C, const char reason[])
 {
   ProductTimed t;
+  PetscBool    provided = PETSC_FALSE;
 
   PetscFunctionBegin;
-  if (level || !MatShadowReporting || !C->ops->productsymbolic || C->ops->productsymbolic == MatProductSymbolic_Timed) PetscFunctionReturn(PETSC_SUCCESS);
+  for (int k = 0; k < nproviders && !provided; k++) PetscCall(PetscStrcmp(C->product->alg, providers[k]->algorithm, &provided));
+  if (provided) PetscFunctionReturn(PETSC_SUCCESS);
+  if (MatShadowReportInProduct() || !MatShadowReporting || !C->ops->productsymbolic || C->ops->productsymbolic == MatProductSymbolic_Timed) PetscFunctionReturn(PETSC_SUCCESS);
   t = ProductTimedFind(C);
   if (!t) {
     PetscCall(PetscNew(&t));
@@ -207,7 +216,6 @@ static PetscErrorCode MatProductTake(Mat C, const MatProductProvider *provider, 
   PetscFunctionBegin;
   PetscCall(PetscObjectBaseTypeCompare((PetscObject)C->product->A, MATSEQAIJ, &seq));
   if (provider) {
-    if (!level) PetscCall(MatShadowReportProduct(C, PETSC_TRUE, 1));
     PetscCall(MatProductSetAlgorithm(C, provider->algorithm));
     PetscCall((*provider->take)(C));
     PetscFunctionReturn(PETSC_SUCCESS);
@@ -229,7 +237,6 @@ PetscErrorCode MatProductLeave(Mat C, const char reason[])
   PetscCall(MatProductAlgorithmAsked(C, "PETSc's", value, sizeof(value), &set, &option));
   PetscCheck(!set, PetscObjectComm((PetscObject)C), PETSC_ERR_SUP, "The algorithm %s cannot make this product: %s; choose another algorithm, or leave the choice to petsc-amb", value, reason);
   C->ops->productsymbolic = C->ops->productnumeric = NULL;
-  if (!level) PetscCall(MatShadowReportProduct(C, PETSC_TRUE, -1));
   PetscCall(MatProductTake(C, NULL, reason));
   PetscCheck(C->ops->productsymbolic, PetscObjectComm((PetscObject)C), PETSC_ERR_SUP, "PETSc has no product of these matrices, and petsc-amb cannot make it: %s", reason);
   PetscFunctionReturn(PETSC_SUCCESS);

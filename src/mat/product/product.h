@@ -16,6 +16,7 @@ typedef struct {
 #define MAT_PRODUCT_PROVIDERS 8
 
 extern PetscErrorCode MatProductProviderRegister(const MatProductProvider *);
+extern PetscErrorCode MatProductRegister(void);
 extern PetscErrorCode MatProductRegisterFinalize(void);
 
 /* For a provider that cannot make a product after all: sets the symbolic phase of PETSc's product. The provider has freed the data of its own. */

@@ -265,6 +265,12 @@ typedef struct {
   PetscLogDouble ours, renewed, seconds, petsc; /* products of matrices */
   PetscLogDouble regions, shortened;            /* of SysThreadsGetLoad() */
 } MatShadowCounts;
+/* What a phase of a product of matrices made: a new product, new values, or what the report does not count */
+typedef enum {
+  MAT_SHADOW_PRODUCT_CREATED,
+  MAT_SHADOW_PRODUCT_RENEWED,
+  MAT_SHADOW_PRODUCT_UNCOUNTED
+} MatShadowProductPhase;
 extern MatShadowCounts MatShadowCounted;
 extern PetscBool       MatShadowReporting; /* the user asked for the report */
 extern PetscErrorCode  MatShadowReportRegister(void);
@@ -272,10 +278,10 @@ extern PetscErrorCode  MatShadowReportRead(void);
 extern PetscErrorCode  MatShadowReportBegin(MatShadow *);
 extern PetscErrorCode  MatShadowReportEnd(MatShadow *);
 extern PetscErrorCode  MatShadowReportMoved(MatShadow *, MatShadowEvent);
+extern PetscBool       MatShadowReportInProduct(void);
 extern PetscErrorCode  MatShadowReportProductBegin(PetscLogDouble *);
-extern PetscErrorCode  MatShadowReportProductEnd(Mat, PetscLogDouble, PetscBool renewed);
-extern PetscErrorCode  MatShadowReportProduct(Mat, PetscBool ours, int times);
-extern PetscErrorCode  MatShadowReportProductByPETSc(Mat, const char reason[], PetscLogDouble seconds, PetscBool first);
+extern PetscErrorCode  MatShadowReportProductEnd(Mat, PetscLogDouble, MatShadowProductPhase);
+extern PetscErrorCode  MatShadowReportProductByPETSc(Mat, const char reason[], PetscLogDouble, MatShadowProductPhase);
 extern PetscErrorCode  MatShadowReport(void);
 
 /* The matrices of types that petsc-amb does not convert */

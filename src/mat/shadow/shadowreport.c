@@ -152,30 +152,14 @@ PetscErrorCode MatShadowReportEnd(MatShadow *s)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Counts a product of matrices so many times, on the first of its processes */
-PetscErrorCode MatShadowReportProduct(Mat C, PetscBool ours, int times)
+/* Whether a phase of a product of matrices is running */
+PetscBool MatShadowReportInProduct(void)
 {
-  PetscMPIInt rank;
-
-  PetscFunctionBegin;
-  PetscCallMPI(MPI_Comm_rank(PetscObjectComm((PetscObject)C), &rank));
-  if (!rank) *(ours ? &MatShadowCounted.ours : &MatShadowCounted.petsc) += times;
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return (PetscBool)(level > 0);
 }
 
-/* Adds the time of a phase of PETSc's product of matrices on this process to those with this reason, and the product if the phase is its first; called by each process
-   of C */
-PetscErrorCode MatShadowReportProductByPETSc(Mat C, const char reason[], PetscLogDouble seconds, PetscBool first_phase)
-{
-  PetscMPIInt rank;
-
-  PetscFunctionBegin;
-  PetscCallMPI(MPI_Comm_rank(PetscObjectComm((PetscObject)C), &rank));
-  PetscCall(ReportAddReason(petsc, reason, rank || !first_phase ? 0 : 1, seconds));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* These two functions enclose a phase of a product of matrices, and take its time */
+/* Called before a phase of a product of matrices, by hashgemm or by PETSc. One of the two functions that follow ends the phase; each process of C calls them. Phases
+   within another phase are part of that one. */
 PetscErrorCode MatShadowReportProductBegin(PetscLogDouble *since)
 {
   PetscFunctionBegin;
@@ -184,16 +168,35 @@ PetscErrorCode MatShadowReportProductBegin(PetscLogDouble *since)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode MatShadowReportProductEnd(Mat C, PetscLogDouble since, PetscBool renewed)
+/* Ends a phase of hashgemm. The first process counts the product. */
+PetscErrorCode MatShadowReportProductEnd(Mat C, PetscLogDouble since, MatShadowProductPhase phase)
 {
   PetscLogDouble now;
   PetscMPIInt    rank;
 
   PetscFunctionBegin;
   PetscCall(PetscTime(&now));
-  if (--level == 0) MatShadowCounted.seconds += now - since;
+  if (--level) PetscFunctionReturn(PETSC_SUCCESS);
+  MatShadowCounted.seconds += now - since;
   PetscCallMPI(MPI_Comm_rank(PetscObjectComm((PetscObject)C), &rank));
-  if (!level && !rank && renewed) MatShadowCounted.renewed++;
+  if (!rank && phase == MAT_SHADOW_PRODUCT_CREATED) MatShadowCounted.ours++;
+  if (!rank && phase == MAT_SHADOW_PRODUCT_RENEWED) MatShadowCounted.renewed++;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Ends a phase of PETSc, for this reason */
+PetscErrorCode MatShadowReportProductByPETSc(Mat C, const char reason[], PetscLogDouble since, MatShadowProductPhase phase)
+{
+  PetscLogDouble now, made;
+  PetscMPIInt    rank;
+
+  PetscFunctionBegin;
+  PetscCall(PetscTime(&now));
+  if (--level) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCallMPI(MPI_Comm_rank(PetscObjectComm((PetscObject)C), &rank));
+  made = !rank && phase == MAT_SHADOW_PRODUCT_CREATED ? 1 : 0;
+  MatShadowCounted.petsc += made;
+  PetscCall(ReportAddReason(petsc, reason, made, now - since));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -131,6 +131,16 @@ def load(file, type="aij", comm=None):
     return mat
 
 
+def load_format(file, comm=None):
+    """The format of a file, by its first bytes: "matrix market", "edge list", "petsc" or "other"; MatLoadGetFormat()."""
+    from petsc4py import PETSc
+
+    mat, processes, found = PETSc.Mat().create(comm or PETSc.COMM_WORLD), ctypes.c_void_p(0), ctypes.c_int(0)
+    _call("PetscObjectGetComm", mat, ctypes.byref(processes))  # an MPI_Comm is a pointer or an int, and a pointer holds both
+    _check(_library.MatLoadGetFormat(processes, os.fsencode(file), ctypes.byref(found)))
+    return ("other", "matrix market", "edge list", "petsc")[found.value]
+
+
 def set_tune(mat, value):
     """How the format and its parameters are chosen: off, model, measure (the default) or online; MatShadowSetTune()."""
     _set("MatShadowSetTune", "MatShadowTunes", mat, value)

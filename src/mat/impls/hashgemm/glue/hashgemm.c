@@ -343,7 +343,7 @@ static PetscErrorCode MatProductNumeric_HashGEMM(Mat C)
     C->nooffprocentries = nooffproc;
   } else PetscCall(HashGEMMLookForInodes(C, p));
   p->fresh = PETSC_FALSE;
-  PetscCall(MatShadowReportProductEnd(C, since, (PetscBool)(change != HASHGEMM_SAME)));
+  PetscCall(MatShadowReportProductEnd(C, since, change == HASHGEMM_SAME ? MAT_SHADOW_PRODUCT_UNCOUNTED : MAT_SHADOW_PRODUCT_RENEWED));
   PetscCall(PetscLogEventEnd(MAT_HashGEMMNumeric, C, 0, 0, 0));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -375,7 +375,7 @@ PetscErrorCode MatProductSymbolic_HashGEMM(Mat C)
   product->destroy   = HashGEMMDestroy;
   PetscCall(HashGEMMCompare(C, p, news, &change));
   if (change != HASHGEMM_NOT_ASCENDING) PetscCall(HashGEMMMake(C, p));
-  PetscCall(MatShadowReportProductEnd(C, since, PETSC_FALSE));
+  PetscCall(MatShadowReportProductEnd(C, since, change == HASHGEMM_NOT_ASCENDING ? MAT_SHADOW_PRODUCT_UNCOUNTED : MAT_SHADOW_PRODUCT_CREATED));
   PetscCall(PetscLogEventEnd(MAT_HashGEMMSymbolic, C, 0, 0, 0));
   if (change == HASHGEMM_NOT_ASCENDING) PetscCall(HashGEMMLeave(C));
   else if (product->type == MATPRODUCT_PtAP) PetscCall(MatShadowExpectLevel(product->A, product->B));

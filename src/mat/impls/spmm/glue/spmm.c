@@ -175,7 +175,8 @@ static PetscErrorCode SpmmNumeric(PetscBool transpose, Mat A, Mat B, Mat C)
   if (C->cmap->N == 1) PetscCall(SpmmColumn(transpose, A, B, C));
   else if (p->device) PetscCall(SpmmOnDeviceMult(transpose, A, B, C, p));
   else PetscCall(SpmmHostMult(transpose, A, B, C, p));
-  PetscCall(MatShadowReportProductEnd(C, since, PETSC_TRUE));
+  PetscCall(MatShadowReportProductEnd(C, since, p->made ? MAT_SHADOW_PRODUCT_RENEWED : MAT_SHADOW_PRODUCT_UNCOUNTED));
+  p->made = PETSC_TRUE;
   PetscCall(PetscLogEventEnd(MAT_SpmmNumeric, C, 0, 0, 0));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -264,7 +265,7 @@ PetscErrorCode MatProductSymbolic_Spmm(Mat C)
     product->destroy = NULL;
     PetscCall(SpmmFree(p));
   }
-  PetscCall(MatShadowReportProductEnd(C, since, PETSC_FALSE));
+  PetscCall(MatShadowReportProductEnd(C, since, leave ? MAT_SHADOW_PRODUCT_UNCOUNTED : MAT_SHADOW_PRODUCT_CREATED));
   PetscCall(PetscLogEventEnd(MAT_SpmmSymbolic, C, 0, 0, 0));
   if (leave) {
     PetscCall(MatProductLeave(C, "the GPU has not enough memory for panels of the dense matrix"));

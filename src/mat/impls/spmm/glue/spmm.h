@@ -37,6 +37,7 @@ typedef struct {
   SpmmSeen              seen;
   PetscSF               sf;     /* of several processes: from the rows of other processes to those of this one */
   PetscBool             lacked; /* the device should have made the product, and could not */
+  PetscBool             made;   /* a numeric phase has computed values */
   SpmmHost              host;
   struct _SpmmOnDevice *device; /* NULL: the host makes the product */
 } SpmmProduct;
