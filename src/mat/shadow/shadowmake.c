@@ -124,6 +124,26 @@ PetscErrorCode MatShadowAdopt(Mat A, const MatShadowFormat *format)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Converts B in place to the format of A, on the side of A and with the parameters of A. Does nothing unless B is an assembled AIJ without operations of the user, and for
+   a device not bound to the CPU. With -petscamb_for_aij, B has its format on the host already. */
+PetscErrorCode MatShadowMakeLike(Mat B, Mat A)
+{
+  const MatShadowFormat *format;
+  PetscBool              aij, device, bound = PETSC_FALSE;
+  MatShadow             *s;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectTypeCompareAny((PetscObject)B, &aij, MATSEQAIJ, MATMPIAIJ, ""));
+  if (!aij || !B->assembled || B->factortype != MAT_FACTOR_NONE) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatShadowGetFormat(B, &format));
+  if (!format && B->ops->mult != MatShadowBase(B)->mult) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatShadowGet(A, &s));
+  device = MatShadowOnDevice(s);
+  if (device) PetscCall(MatBoundToCPU(B, &bound));
+  if (device ? !bound : !MatShadowForAIJ) PetscCall(MatShadowMake(B, s->format, device, s));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode MatShadowSetDevice_Shadow(Mat A, MatShadowDevice where)
 {
   MatShadow *s;
