@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   The interpolations and restrictions of PCMG have the type of the level to which they interpolate.
+   On a GPU, the interpolations and restrictions of PCMG get the type of the level to which they interpolate.
 
-   A DM creates them as AIJ unless the name of its matrix type begins with "aij" (ConvertToAIJ() in PETSc's dainterp.c). A type of petsc-amb would have its operators on
-   the GPU and its interpolations on the host, and each product of a cycle would copy vectors between both.
+   A DM creates them as AIJ unless the name of its matrix type begins with "aij" (ConvertToAIJ() in PETSc's dainterp.c). With a type of petsc-amb the operators would be on
+   the GPU and the interpolations on the host, and each product with an interpolation would copy its vectors. On the host they stay AIJ: their rows are short, and
+   formats cost more than they spare.
 */
 #include <petsc/private/pcmgimpl.h>
 
@@ -13,12 +14,11 @@ PetscErrorCode MGInterpolationRegister(void);
 
 #define SETUP "PCMGInterpolationSetUp_C" /* the set-up without this file, composed with the PC */
 
-/* Sets *A to the operator of a level if it has a format of petsc-amb, or else to the matrix of its preconditioner if that has one, or else to NULL */
+/* Sets *A to the operator of a level if it makes its products on a device, in a format of petsc-amb, or else to the matrix of its preconditioner if that does, or else to NULL */
 static PetscErrorCode MGInterpolationOperator(const PC_MG_Levels *level, Mat *A)
 {
-  const MatShadowFormat *format = NULL;
-  PetscBool              set[2];
-  Mat                    operators[2];
+  PetscBool set[2];
+  Mat       operators[2];
 
   PetscFunctionBegin;
   *A = NULL;
@@ -26,13 +26,18 @@ static PetscErrorCode MGInterpolationOperator(const PC_MG_Levels *level, Mat *A)
   if (!set[0] || !set[1]) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(KSPGetOperators(level->smoothd, &operators[0], &operators[1]));
   for (int k = 0; k < 2 && !*A; k++) {
+    const MatShadowFormat *format;
+    MatShadow             *s;
+
     PetscCall(MatShadowGetFormat(operators[k], &format));
-    if (format) *A = operators[k];
+    if (!format) continue;
+    PetscCall(MatShadowGet(operators[k], &s));
+    if (MatShadowOnDevice(s)) *A = operators[k];
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* As PETSc does for AIJCUSPARSE, an interpolation of several unknowns that the set-up made becomes an AIJ on a device, which has no products of MAIJ */
+/* As PETSc does for AIJCUSPARSE, an interpolation of several unknowns in a point becomes an AIJ if the set-up created it: MAIJ has no products on a device */
 static PetscErrorCode MGInterpolationExpand(Mat P)
 {
   const PetscInt bs[2] = {P->rmap->bs, P->cmap->bs};
@@ -70,7 +75,7 @@ static PetscErrorCode PCSetUp_MGInterpolation(PC pc)
 {
   PC_MG *mg = (PC_MG *)pc->data;
   PetscErrorCode (*setup)(PC);
-  const PetscInt n = mg->nlevels;
+  const PetscInt n = mg->levels ? mg->nlevels : 0;
   PetscBool     *given; /* the program set the interpolation or the restriction of a level */
 
   PetscFunctionBegin;
@@ -79,22 +84,19 @@ static PetscErrorCode PCSetUp_MGInterpolation(PC pc)
   PetscCall(PetscObjectQueryFunction((PetscObject)pc, SETUP, &setup));
   PetscCall((*setup)(pc));
   for (PetscInt l = 1; l < mg->nlevels; l++) {
-    const PC_MG_Levels *level   = mg->levels[l];
-    const PetscBool     created = (PetscBool)(l >= n || !given[l]);
-    MatShadow          *s;
+    const PC_MG_Levels *level = mg->levels[l];
     Mat                 A;
 
     PetscCall(MGInterpolationOperator(level, &A));
     if (!A) continue;
-    PetscCall(MatShadowGet(A, &s));
-    if (created && MatShadowOnDevice(s)) {
+    if (l >= n || !given[l]) {
       PetscCall(MGInterpolationExpand(level->interpolate));
       PetscCall(MGInterpolationExpand(level->restrct));
       PetscCall(MGInterpolationScale(pc, l));
     }
-    PetscCall(MatShadowMakeLike(level->interpolate, A));
-    PetscCall(MatShadowMakeLike(level->restrct, A));
-    if (level->inject) PetscCall(MatShadowMakeLike(level->inject, A));
+    PetscCall(MatShadowFollow(level->interpolate, A));
+    PetscCall(MatShadowFollow(level->restrct, A));
+    if (level->inject) PetscCall(MatShadowFollow(level->inject, A));
   }
   PetscCall(PetscFree(given));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -112,10 +114,11 @@ static PetscErrorCode PCCreate_MGInterpolation(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Before the registration of the storage of values, which needs the types of the interpolations */
+/* Before the registration of the storage of values, which is set on matrices that have a format */
 PetscErrorCode MGInterpolationRegister(void)
 {
   PetscFunctionBegin;
+  if (!PetscDefined(HAVE_CUDA)) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PCInitializePackage());
   PetscCall(PetscFunctionListFind(PCList, PCMG, &create_mg));
   PetscCall(PCRegister(PCMG, PCCreate_MGInterpolation));
