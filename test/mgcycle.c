@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-static char help[] = "-petscamb_mg_graph: cycles of PCMG and PCGAMG as lists of steps beside PETSc's own, on a GPU recorded and replayed; the cycles that stay PETSc's.\n";
+static char help[] = "-petscamb_mg_graph: cycles of PCMG and PCGAMG as lists of steps beside PETSc's own, on a GPU recorded and replayed; the cycles that stay PETSc's; interpolations of DMs and of the program.\n";
 
 #include "testutil.h"
 #include "ksp/pc/impls/mg/mgcycle.h"
+#include <petsc/private/matimpl.h>
+#include <petscdmda.h>
 
 #define SIDE 40
 
@@ -478,6 +480,285 @@ static PetscErrorCode FallBacks(TestDiff *d)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* ------------------------------------------------- interpolations ------------------------------------------------- */
+
+/* -Laplace u + u / 10 on the grid of the DM */
+static PetscErrorCode GridOperator(KSP ksp, Mat A, Mat B, void *ctx)
+{
+  const PetscInt di[] = {0, -1, 1, 0, 0}, dj[] = {0, 0, 0, -1, 1};
+  PetscInt       mx, my, x, y, m, n, dof;
+  DM             dm;
+
+  PetscFunctionBeginUser;
+  PetscCall(KSPGetDM(ksp, &dm));
+  PetscCall(DMDAGetInfo(dm, NULL, &mx, &my, NULL, NULL, NULL, NULL, &dof, NULL, NULL, NULL, NULL, NULL));
+  PetscCall(DMDAGetCorners(dm, &x, &y, NULL, &m, &n, NULL));
+  for (PetscInt j = y; j < y + n; j++) {
+    for (PetscInt i = x; i < x + m; i++) {
+      for (PetscInt c = 0; c < dof; c++) {
+        const MatStencil row = {0, j, i, c};
+
+        for (int k = 0; k < 5; k++) {
+          const MatStencil  col   = {0, j + dj[k], i + di[k], c};
+          const PetscScalar value = k ? -1.0 : 4.1;
+
+          if (col.i >= 0 && col.i < mx && col.j >= 0 && col.j < my) PetscCall(MatSetValuesStencil(B, 1, &row, 1, &col, &value, INSERT_VALUES));
+        }
+      }
+    }
+  }
+  PetscCall(MatAssemblyBegin(B, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(B, MAT_FINAL_ASSEMBLY));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Multigrid with three levels of a DM, of the type under test or of type AIJ */
+static PetscErrorCode GridSolver(PetscBool reference, PetscInt dof, PCMGGalerkinType galerkin, KSP *ksp)
+{
+  char type[64];
+  DM   dm;
+  PC   pc;
+
+  PetscFunctionBeginUser;
+  PetscCall(TestTypeRoot(type, sizeof(type)));
+  PetscCall(DMDACreate2d(PETSC_COMM_WORLD, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE, DMDA_STENCIL_STAR, 33, 29, PETSC_DECIDE, PETSC_DECIDE, dof, 1, NULL, NULL, &dm));
+  PetscCall(DMSetMatType(dm, reference ? MATAIJ : type));
+  if (!reference) PetscCall(DMSetFromOptions(dm));
+  PetscCall(DMSetUp(dm));
+  PetscCall(KSPCreate(PETSC_COMM_WORLD, ksp));
+  PetscCall(KSPSetType(*ksp, KSPCG));
+  PetscCall(KSPSetTolerances(*ksp, 100 * PETSC_SQRT_MACHINE_EPSILON, PETSC_DEFAULT, PETSC_DEFAULT, 100));
+  PetscCall(KSPSetDM(*ksp, dm));
+  PetscCall(KSPSetComputeOperators(*ksp, GridOperator, NULL));
+  PetscCall(KSPGetPC(*ksp, &pc));
+  PetscCall(PCSetType(pc, PCMG));
+  PetscCall(PCMGSetLevels(pc, 3, NULL));
+  PetscCall(PCMGSetGalerkin(pc, galerkin));
+  PetscCall(KSPSetFromOptions(*ksp));
+  PetscCall(DMDestroy(&dm));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Solves with both solvers: iterations and solutions agree */
+static PetscErrorCode GridCompare(TestDiff *d, const KSP ksp[2])
+{
+  PetscInt its[2];
+  Vec      x[2], b, y;
+  DM       dm;
+
+  PetscFunctionBeginUser;
+  for (int k = 0; k < 2; k++) {
+    PetscCall(KSPGetDM(ksp[k], &dm));
+    PetscCall(DMCreateGlobalVector(dm, &x[k]));
+    PetscCall(VecDuplicate(x[k], &b));
+    PetscCall(TestVecSet(b, 1));
+    PetscCall(KSPSolve(ksp[k], b, x[k]));
+    PetscCall(KSPGetIterationNumber(ksp[k], &its[k]));
+    PetscCall(VecDestroy(&b));
+  }
+  TestExpect(d, "other iterations than with aij", (PetscBool)(its[0] == its[1]));
+  PetscCall(VecDuplicate(x[1], &y));
+  PetscCall(VecCopy(x[0], y));
+  PetscCall(Near(d, "another solution than with aij", y, x[1]));
+  for (int k = 0; k < 2; k++) PetscCall(VecDestroy(&x[k]));
+  PetscCall(VecDestroy(&y));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The vectors of the levels are where the operators are */
+static PetscErrorCode GridVectors(TestDiff *d, const PC_MG_Levels *level, const PC_MG_Levels *coarse)
+{
+  Vec v[] = {level->r, coarse->b, coarse->x, level->rscale}, like;
+  Mat A;
+
+  PetscFunctionBeginUser;
+  PetscCall(KSPGetOperators(level->smoothd, &A, NULL));
+  PetscCall(MatCreateVecs(A, &like, NULL));
+  for (int k = 0; k < 4; k++) {
+    PetscBool same = PETSC_TRUE;
+
+    if (v[k]) PetscCall(PetscObjectTypeCompare((PetscObject)v[k], ((PetscObject)like)->type_name, &same));
+    TestExpect(d, "a vector of a level has another type than those of its operator", same);
+  }
+  PetscCall(VecDestroy(&like));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* On a GPU the interpolations have the type under test; they are those of the reference otherwise */
+static PetscErrorCode GridTypes(TestDiff *d, const KSP ksp[2])
+{
+  PC_MG *mg[2];
+  PC     pc;
+
+  PetscFunctionBeginUser;
+  for (int k = 0; k < 2; k++) {
+    PetscCall(KSPGetPC(ksp[k], &pc));
+    mg[k] = (PC_MG *)pc->data;
+  }
+  for (PetscInt l = 1; l < mg[0]->nlevels; l++) {
+    const PC_MG_Levels *level = mg[0]->levels[l], *reference = mg[1]->levels[l];
+    PetscBool           device;
+
+    PetscCall(TestOnDevice(level->A, &device));
+    if (device) PetscCall(TestDiffType(d, level->interpolate));
+    if (device) PetscCall(TestDiffType(d, level->restrct));
+    PetscCall(TestDiffTraits(d, level->interpolate, reference->interpolate));
+    PetscCall(TestDiffMat(d, level->interpolate, reference->interpolate));
+    PetscCall(GridVectors(d, level, mg[0]->levels[l - 1]));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* New values, on each level: each interpolation stays the object that it was, in the same state, and keeps its shadow */
+static PetscErrorCode GridAgain(TestDiff *d, const KSP ksp[2])
+{
+  PetscObject      P[2][3], shadow[2][3];
+  PetscObjectState state[2][3];
+  PC_MG           *mg;
+  Mat              A;
+  PC               pc;
+
+  PetscFunctionBeginUser;
+  PetscCall(KSPGetPC(ksp[0], &pc));
+  mg = (PC_MG *)pc->data;
+  for (int after = 0; after < 2; after++) {
+    for (PetscInt l = 1; l < mg->nlevels; l++) {
+      P[after][l] = (PetscObject)mg->levels[l]->interpolate;
+      PetscCall(PetscObjectQuery(P[after][l], "MatShadow", &shadow[after][l]));
+      PetscCall(PetscObjectStateGet(P[after][l], &state[after][l]));
+      if (after) TestExpect(d, "an interpolation is converted again", (PetscBool)(P[0][l] == P[1][l] && shadow[0][l] == shadow[1][l] && state[0][l] == state[1][l]));
+    }
+    for (int k = 0; k < 2 && !after; k++) {
+      PetscCall(KSPGetOperators(ksp[k], &A, NULL));
+      PetscCall(MatScale(A, 1.5));
+      PetscCall(KSPSetOperators(ksp[k], A, A));
+    }
+    if (!after) PetscCall(GridCompare(d, ksp));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Interpolations(TestDiff *d)
+{
+  const PCMGGalerkinType galerkin[] = {PC_MG_GALERKIN_NONE, PC_MG_GALERKIN_BOTH};
+  KSP                    ksp[2];
+  PC                     pc;
+
+  PetscFunctionBeginUser;
+  for (int g = 0; g < 2; g++) {
+    for (int k = 0; k < 2; k++) PetscCall(GridSolver((PetscBool)k, 1, galerkin[g], &ksp[k]));
+    PetscCall(GridCompare(d, ksp));
+    PetscCall(GridTypes(d, ksp));
+    PetscCall(GridAgain(d, ksp));
+    for (int k = 0; k < 2; k++) {
+      PetscCall(KSPGetPC(ksp[k], &pc));
+      PetscCall(PCReset(pc));
+      PetscCall(KSPSetComputeOperators(ksp[k], GridOperator, NULL));
+      ksp[k]->setupstage = KSP_SETUP_NEW;
+    }
+    PetscCall(GridCompare(d, ksp));
+    PetscCall(GridTypes(d, ksp));
+    for (int k = 0; k < 2; k++) PetscCall(KSPDestroy(&ksp[k]));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Two unknowns in a point: the interpolation stays a MAIJ on the host, and is an AIJ on a GPU, as with AIJCUSPARSE */
+static PetscErrorCode Unknowns(TestDiff *d)
+{
+  PetscBool maij, device;
+  KSP       ksp[2];
+  Mat       A, P;
+  PC        pc;
+
+  PetscFunctionBeginUser;
+  for (int k = 0; k < 2; k++) PetscCall(GridSolver((PetscBool)k, 2, PC_MG_GALERKIN_NONE, &ksp[k]));
+  PetscCall(GridCompare(d, ksp));
+  PetscCall(KSPGetOperators(ksp[0], &A, NULL));
+  PetscCall(TestOnDevice(A, &device));
+  PetscCall(KSPGetPC(ksp[0], &pc));
+  PetscCall(PCMGGetInterpolation(pc, 1, &P));
+  PetscCall(PetscObjectTypeCompareAny((PetscObject)P, &maij, MATSEQMAIJ, MATMPIMAIJ, ""));
+  TestExpect(d, "a MAIJ becomes an AIJ on the host, or does not on a GPU", (PetscBool)(maij == !device));
+  if (device) PetscCall(TestDiffType(d, P));
+  TestExpect(d, "an interpolation loses its block sizes", (PetscBool)(P->rmap->bs == 2 && P->cmap->bs == 2));
+  for (int k = 0; k < 2; k++) PetscCall(KSPDestroy(&ksp[k]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode ShellMult(Mat S, Vec x, Vec y)
+{
+  Mat P;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatShellGetContext(S, &P));
+  PetscCall(MatMult(P, x, y));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode ShellMultTranspose(Mat S, Vec x, Vec y)
+{
+  Mat P;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatShellGetContext(S, &P));
+  PetscCall(MatMultTranspose(P, x, y));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode AIJMult(Mat P, Vec x, Vec y)
+{
+  PetscFunctionBeginUser;
+  PetscCall(VecZeroEntries(y));
+  PetscCall(MatMultAdd(P, x, y, y));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Interpolations of the program: on a GPU an AIJ gets the type of the levels, and one with an operation of the program, a MAIJ and a shell stay what they are */
+static PetscErrorCode Given(TestDiff *d)
+{
+  PetscBool same, device;
+  KSP       ksp[2];
+  DM        fine, coarse;
+  Mat       A, P, S, given;
+  PC        pc;
+  char      type[64];
+
+  PetscFunctionBeginUser;
+  for (int k = 0; k < 4; k++) {
+    for (int r = 0; r < 2; r++) PetscCall(GridSolver((PetscBool)r, k == 2 ? 2 : 1, PC_MG_GALERKIN_NONE, &ksp[r]));
+    PetscCall(GridCompare(d, ksp));
+    PetscCall(KSPGetDM(ksp[1], &fine));
+    PetscCall(DMCoarsen(fine, MPI_COMM_NULL, &coarse));
+    PetscCall(DMCreateInterpolation(coarse, fine, &P, NULL));
+    PetscCall(MatCreateShell(PETSC_COMM_WORLD, P->rmap->n, P->cmap->n, P->rmap->N, P->cmap->N, P, &S));
+    PetscCall(MatShellSetOperation(S, MATOP_MULT, (void (*)(void))ShellMult));
+    PetscCall(MatShellSetOperation(S, MATOP_MULT_TRANSPOSE, (void (*)(void))ShellMultTranspose));
+    if (k == 1) PetscCall(MatSetOperation(P, MATOP_MULT, (void (*)(void))AIJMult));
+    given = k == 3 ? S : P;
+    PetscCall(PetscStrncpy(type, ((PetscObject)given)->type_name, sizeof(type)));
+    PetscCall(KSPGetPC(ksp[0], &pc));
+    PetscCall(PCMGSetInterpolation(pc, 2, given));
+    PetscCall(PCMGSetRestriction(pc, 2, given));
+    for (int r = 0; r < 2; r++) {
+      PetscCall(KSPGetOperators(ksp[r], &A, NULL));
+      PetscCall(MatScale(A, 1.5));
+      PetscCall(KSPSetOperators(ksp[r], A, A));
+    }
+    PetscCall(GridCompare(d, ksp));
+    PetscCall(PetscObjectTypeCompare((PetscObject)given, type, &same));
+    PetscCall(KSPGetOperators(ksp[0], &A, NULL));
+    PetscCall(TestOnDevice(A, &device));
+    if (device && !k) PetscCall(TestDiffType(d, given));
+    else TestExpect(d, "an interpolation of the program gets another type", same);
+    for (int r = 0; r < 2; r++) PetscCall(KSPDestroy(&ksp[r]));
+    PetscCall(MatDestroy(&S));
+    PetscCall(MatDestroy(&P));
+    PetscCall(DMDestroy(&coarse));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static const TestCase tests[] = {
   {"scalar",     Scalar   },
   {"blocks",     Blocks   },
@@ -488,10 +769,20 @@ static const TestCase tests[] = {
   {NULL,         NULL     }
 };
 
+static const TestCase tests_grids[] = {
+  {"interpolations", Interpolations},
+  {"unknowns",       Unknowns      },
+  {"given",          Given         },
+  {NULL,             NULL          }
+};
+
 int main(int argc, char **argv)
 {
+  PetscBool grids = PETSC_FALSE;
+
   PetscCall(TestInitialize(&argc, &argv, help));
-  PetscCall(TestRun(tests));
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-test_grids", &grids, NULL));
+  PetscCall(TestRun(grids ? tests_grids : tests));
   return TestFinalize();
 }
 
@@ -511,5 +802,22 @@ int main(int argc, char **argv)
     test:
       suffix: malloc
       args: -mat_type amb -mat_shadow_tune off -malloc_dump
+
+  testset:
+    args: -test_grids -mg_levels_pc_type jacobi
+    output_file: output/mgcycle_grids.out
+    test:
+      suffix: grids
+      nsize: {{1 2 3}}
+      args: -mat_type {{@types}} @types(-mat_%s_device cpu) -mat_shadow_tune off -malloc_dump -options_left no
+    test:
+      suffix: grids_for_aij
+      nsize: 2
+      args: -mat_type aij -petscamb_for_aij amb -mat_amb_device cpu -malloc_dump
+    test:
+      suffix: grids_gpu
+      requires: cuda double !complex
+      nsize: {{1 2}}
+      args: -mat_type {{amb nussell autosparse}} -dm_vec_type cuda
 
 TEST*/

@@ -168,6 +168,7 @@ extern PetscErrorCode MatShadowDetach(Mat);
 extern PetscErrorCode MatShadowForget(Mat);
 extern PetscErrorCode MatShadowDetachBlocks(Mat);
 extern PetscErrorCode MatShadowAdopt(Mat, const MatShadowFormat *);
+extern PetscErrorCode MatShadowFollow(Mat, Mat);
 extern PetscBool      MatShadowIsCUSPARSE(Mat);
 extern PetscErrorCode MatShadowHarvestMat(PetscErrorCode (*create)(Mat), Mat *);
 extern PetscErrorCode MatShadowHarvest(PetscErrorCode (*create)(Mat), struct _MatOps *);

@@ -124,6 +124,25 @@ PetscErrorCode MatShadowAdopt(Mat A, const MatShadowFormat *format)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Converts B in place to the format of A, which is on a device, with the parameters of A. Does nothing unless B is an assembled AIJ on the host that has no operation of the
+   user and is not bound to the CPU. With -petscamb_for_aij, B has a format on the host, which it loses. */
+PetscErrorCode MatShadowFollow(Mat B, Mat A)
+{
+  const MatShadowFormat *format;
+  PetscBool              aij, bound;
+  MatShadow             *s;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectTypeCompareAny((PetscObject)B, &aij, MATSEQAIJ, MATMPIAIJ, ""));
+  PetscCall(MatBoundToCPU(B, &bound));
+  if (!aij || bound || !B->assembled || B->factortype != MAT_FACTOR_NONE) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatShadowGetFormat(B, &format));
+  if (!format && B->ops->mult != MatShadowBase(B)->mult) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatShadowGet(A, &s));
+  PetscCall(MatShadowMake(B, s->format, PETSC_TRUE, s));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode MatShadowSetDevice_Shadow(Mat A, MatShadowDevice where)
 {
   MatShadow *s;
