@@ -71,16 +71,24 @@ static PetscErrorCode MGInterpolationScale(PC pc, PetscInt l)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* What the program has set on a level */
+typedef struct {
+  PetscBool interpolation, scale;
+} MGInterpolationGiven;
+
 static PetscErrorCode PCSetUp_MGInterpolation(PC pc)
 {
   PC_MG *mg = (PC_MG *)pc->data;
   PetscErrorCode (*setup)(PC);
-  const PetscInt n = mg->levels ? mg->nlevels : 0;
-  PetscBool     *given; /* the program set the interpolation or the restriction of a level */
+  const PetscInt        n = mg->levels ? mg->nlevels : 0;
+  MGInterpolationGiven *given;
 
   PetscFunctionBegin;
   PetscCall(PetscCalloc1(n, &given));
-  for (PetscInt l = 1; l < n; l++) given[l] = (PetscBool)(mg->levels[l]->interpolate || mg->levels[l]->restrct);
+  for (PetscInt l = 1; l < n; l++) {
+    given[l].interpolation = (PetscBool)(mg->levels[l]->interpolate || mg->levels[l]->restrct);
+    given[l].scale         = (PetscBool)(mg->levels[l]->rscale != NULL);
+  }
   PetscCall(PetscObjectQueryFunction((PetscObject)pc, SETUP, &setup));
   PetscCall((*setup)(pc));
   for (PetscInt l = 1; l < mg->nlevels; l++) {
@@ -89,11 +97,11 @@ static PetscErrorCode PCSetUp_MGInterpolation(PC pc)
 
     PetscCall(MGInterpolationOperator(level, &A));
     if (!A) continue;
-    if (l >= n || !given[l]) {
+    if (l >= n || !given[l].interpolation) {
       PetscCall(MGInterpolationExpand(level->interpolate));
       PetscCall(MGInterpolationExpand(level->restrct));
-      PetscCall(MGInterpolationScale(pc, l));
     }
+    if (l >= n || !given[l].scale) PetscCall(MGInterpolationScale(pc, l));
     PetscCall(MatShadowFollow(level->interpolate, A));
     PetscCall(MatShadowFollow(level->restrct, A));
     if (level->inject) PetscCall(MatShadowFollow(level->inject, A));
