@@ -8,7 +8,7 @@
 # timeoutfactor: 5
 cd "$(dirname "$0")/.." || exit 1
 . test/kernels/build.sh
-ccoo=src/mat/impls/ccoo
+ccoo=src/mat/impls/ccoo/host
 sources=(test/kernels/ccoo.c $ccoo/ccoo{host,layout,values,plan,_plain,_avx2,_avx512}.c src/sys/sys{memory,table}.c)
 
 if [ "${1:-}" = sanitize ]; then sanitized kernels; else every_number_type; fi

@@ -11,7 +11,7 @@
 # gpu: 1 alone memory
 # gpumem: 4
 cd "$(dirname "$0")/.." || exit 1
-sources=(test/kernels/ccoodevice.cu src/sys/*.cu src/sys/{sysmemory,sysvalues,systable}.c src/mat/impls/ccoo/ccoocuda*.cu src/mat/impls/amb/ambcuda*.cu)
+sources=(test/kernels/ccoodevice.cu src/sys/*.cu src/sys/{sysmemory,sysvalues,systable}.c src/mat/impls/ccoo/cuda/*.cu src/mat/impls/amb/cuda/*.cu)
 groups=("products" "transposed products" "new values" "not finite" "same bits" "distinct values" "all formats" "random shapes" "refused" "memory given back")
 small=("${groups[@]:0:8}") # the others look at how much memory is free, of which the tool takes some
 . test/kernels/device.sh

@@ -9,32 +9,29 @@ set -u
 cd "$(dirname "$0")/.." || exit 1
 
 # The order: a file may include the names to the left of its folder in a line, and those to the left of these names in other lines. A * stands for one
-# name of a folder. The public headers are petscamb.h and, at its end, petscambgraph.h.
+# name of a folder, the same in both. The public headers are petscamb.h and, at its end, petscambgraph.h.
 order='
 sys petscamb.h < vec/ambvec < mat/shadow
-sys petscamb.h < mat/shadow < mat/halo mat/product < mat/impls/* < petscamb.c
-mat/impls/amb < mat/impls/ccoo < petscamb.c
-mat/impls/amb < mat/impls/tilecomposite < petscamb.c
-mat/halo mat/product < mat/impls/amb < mat/impls/nus < mat/impls/autosparse < petscamb.c
-sys < mat/impls/hashgemm/host < mat/impls/hashgemm/cuda < mat/impls/hashgemm/glue < petscamb.c
-mat/halo mat/product < mat/impls/hashgemm/glue
-sys < mat/impls/spmm/host < mat/impls/spmm/cuda < mat/impls/spmm/glue < petscamb.c
-mat/product < mat/impls/spmm/glue
+sys petscamb.h < mat/shadow < mat/halo mat/product < mat/impls/*/glue < petscamb.c
+sys < mat/impls/*/host < mat/impls/*/cuda < mat/impls/*/glue
+mat/shadow < mat/impls/autosparse < petscamb.c
+mat/impls/amb/host < mat/impls/nus/host
+mat/impls/amb/cuda < mat/impls/nus/cuda mat/impls/ccoo/cuda mat/impls/tilecomposite/cuda
+mat/impls/amb/glue < mat/impls/nus/glue
 sys petscamb.h < mat/io < petscamb.c
 petscambgraph.h < petscamb.h
 mat/shadow < graph/glue < petscamb.c
 sys < graph/host < graph/glue
 sys mat/impls/hashgemm/cuda < graph/cuda < graph/glue
-mat/impls/spmm/host < graph/batch/host < graph/batch/cuda < graph/batch/glue < petscamb.c
+sys mat/impls/spmm/host < graph/batch/host < graph/batch/cuda < graph/batch/glue < petscamb.c
 petscamb.h < graph/batch/glue
 petscambgraph.h mat/io < graph/io < petscamb.c
 sys < ksp/ksp/impls/fused < ksp/ksp/impls/ambksp < ksp/ksp/impls/ambcg ksp/ksp/impls/ambbcgs ksp/ksp/impls/ambchebyshev < petscamb.c
 petscamb.h < ksp/ksp/impls/ambksp
 mat/halo < ksp/ksp/impls/ambksp
-mat/shadow < ksp/pc/impls/* < petscamb.c
-sys < ksp/pc/impls/gamg/host < ksp/pc/impls/gamg/cuda < ksp/pc/impls/gamg/glue < petscamb.c
-mat/shadow < ksp/pc/impls/gamg/glue
-ksp/ksp/impls/ambchebyshev < ksp/pc/impls/mg < petscamb.c
+mat/shadow < ksp/pc/impls/*/glue ksp/pc/impls/ambinverse < petscamb.c
+sys < ksp/pc/impls/*/host < ksp/pc/impls/*/cuda < ksp/pc/impls/*/glue
+ksp/ksp/impls/fused ksp/ksp/impls/ambchebyshev < ksp/pc/impls/mg/glue
 petscamb.h < ksp/examples
 '
 
@@ -78,12 +75,13 @@ for line in order.strip().splitlines():
         for name in upper:
             below[name].update(lower)
 names = set(below) | {name for lower in below.values() for name in lower}
-patterns = {name: re.compile(re.escape(name).replace(r"\*", "[^/]+") + "$") for name in names}
+patterns = {name: re.compile(re.escape(name).replace(r"\*", "([^/]+)") + "$") for name in names}
 
 
 def listed(path):
-    """The names of the order that stand for a file or for its folder."""
-    return [name for name, pattern in patterns.items() if pattern.match(path) or pattern.match(os.path.dirname(path))]
+    """The names of the order that stand for a file or for its folder, with what a * stands for."""
+    found = [(name, pattern.match(path) or pattern.match(os.path.dirname(path))) for name, pattern in patterns.items()]
+    return [(name, match.group(1) if pattern.groups else None) for name, match in found if match for pattern in [patterns[name]]]
 
 
 # the files by their path from src/, the public header by its name; what each includes of them
@@ -105,7 +103,7 @@ for path, place in files.items():
 
 def above(path, other):
     """May the file include the other one?"""
-    return os.path.dirname(path) == os.path.dirname(other) or any(low in reachable(below, high) for high in listed(path) for low in listed(other))
+    return os.path.dirname(path) == os.path.dirname(other) or any(low in reachable(below, high) and (one is None or same is None or one == same) for high, one in listed(path) for low, same in listed(other))
 
 
 folders = collections.defaultdict(collections.Counter)

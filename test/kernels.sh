@@ -8,7 +8,7 @@
 # timeoutfactor: 5
 cd "$(dirname "$0")/.." || exit 1
 . test/kernels/build.sh
-amb=src/mat/impls/amb
+amb=src/mat/impls/amb/host
 sources=(test/kernels/kernels.c src/sys/{sysmemory,sysvalues,systable}.c $amb/ambhost.c $amb/amblayout.c $amb/amb_plain.c $amb/amb_avx2.c $amb/amb_avx512.c)
 
 if [ "${1:-}" = sanitize ]; then sanitized kernels; else every_number_type; fi

@@ -2,7 +2,7 @@
 static char help[] = "-petscamb_mg_graph: cycles of PCMG and PCGAMG as lists of steps beside PETSc's own, on a GPU recorded and replayed; the cycles that stay PETSc's; interpolations of DMs and of the program.\n";
 
 #include "testutil.h"
-#include "ksp/pc/impls/mg/mgcycle.h"
+#include "ksp/pc/impls/mg/glue/mgcycle.h"
 #include <petsc/private/matimpl.h>
 #include <petscdmda.h>
 

@@ -11,7 +11,7 @@
 # gpu: 1 alone memory
 # gpumem: 4
 cd "$(dirname "$0")/.." || exit 1
-sources=(test/kernels/nusdevice.cu src/sys/*.cu src/sys/{sysmemory,sysvalues,systable}.c src/mat/impls/nus/{nuscuda*.cu,nussearch.c} src/mat/impls/amb/ambcuda*.cu)
+sources=(test/kernels/nusdevice.cu src/sys/*.cu src/sys/{sysmemory,sysvalues,systable}.c src/mat/impls/nus/{cuda/*.cu,host/nussearch.c} src/mat/impls/amb/cuda/*.cu)
 groups=("products" "transposed products" "new values" "storages" "not finite" "same bits" "random shapes" "chosen" "refused" "memory given back")
 small=("${groups[@]:0:7}") # the others look at how much memory is free, of which the tool takes some
 . test/kernels/device.sh

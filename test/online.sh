@@ -8,8 +8,8 @@
 # timeoutfactor: 5
 cd "$(dirname "$0")/.." || exit 1
 . test/kernels/build.sh
-amb=src/mat/impls/amb
-nus=src/mat/impls/nus
+amb=src/mat/impls/amb/host
+nus=src/mat/impls/nus/host
 sources=(test/kernels/online.c src/sys/{sysmemory,sysvalues,systable}.c $amb/amb{host,layout}.c $nus/nus{host,layout,fill,share,plan,search}.c {$amb/amb,$nus/nus}_{plain,avx2,avx512}.c)
 
 if [ "${1:-}" != sanitize ]; then

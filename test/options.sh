@@ -28,7 +28,7 @@ own() { grep -rhozE 'Options\[\] *= *\{[^}]*' src/mat/impls | tr '\0' '\n' | gre
 
 # options HYPHEN: names in the source that begin so; a name with %s is one for every format
 options() {
-  grep -ohE "\"$1$word\"" -r src/vec src/mat src/ksp/ksp src/ksp/pc src/petscamb.c | tr -d '"' | sed 's/^-//' | grep -v '_$'
+  grep -ohE "\"$1$word\"" -r src/vec src/mat src/graph src/ksp/ksp src/ksp/pc src/petscamb.c | tr -d '"' | sed 's/^-//' | grep -v '_$'
   for format in $formats; do
     grep -ohE "\"$1mat_%s_[a-z_]+\"" -r src/mat | tr -d '"' | sed "s/^-//; s/%s/$format/"
   done

@@ -2,7 +2,7 @@
 static char help[] = "Setters, options and figures of a matrix of type tilecomposite, its performance model, and what it refuses.\n";
 
 #include "testutil.h"
-#include "mat/impls/tilecomposite/tileplan.h"
+#include "mat/impls/tilecomposite/host/tileplan.h"
 
 #define MOST_WARPS 120
 

@@ -11,7 +11,7 @@
 # gpu: 1 alone memory
 # gpumem: 4
 cd "$(dirname "$0")/.." || exit 1
-sources=(test/kernels/tiledevice.cu src/sys/*.cu src/sys/sys{table,values,memory}.c src/mat/impls/tilecomposite/tile{cuda*.cu,plan.c,layout.c} src/mat/impls/amb/ambcuda*.cu)
+sources=(test/kernels/tiledevice.cu src/sys/*.cu src/sys/sys{table,values,memory}.c src/mat/impls/tilecomposite/{cuda/*.cu,host/tile{plan,layout}.c} src/mat/impls/amb/cuda/*.cu)
 groups=("products" "transposed products" "new values" "not finite" "same bits" "all rectangles" "random shapes" "refused" "table" "memory given back")
 small=("${groups[@]:0:7}") # the others look at how much memory is free, of which the tool takes some
 . test/kernels/device.sh

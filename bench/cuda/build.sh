@@ -21,10 +21,10 @@ done
 for type in double float; do
   single=$([ $type = float ] && echo -DSYS_SINGLE || true)
   mkdir "$work/$type"
-  for source in src/sys/sys{table,values,memory}.c src/mat/impls/tilecomposite/tileplan.c src/mat/impls/tilecomposite/tilelayout.c src/mat/impls/nus/nussearch.c; do
+  for source in src/sys/sys{table,values,memory}.c src/mat/impls/tilecomposite/host/tileplan.c src/mat/impls/tilecomposite/host/tilelayout.c src/mat/impls/nus/host/nussearch.c; do
     "$cc" -std=gnu11 -O3 -fopenmp -Wall -Wextra "${werror[@]}" -DSYS_TYPES_GIVEN $single -Isrc -c -o "$work/$type/$(basename "$source" .c).o" "$source"
   done
-  for source in bench/cuda/spmv.cu bench/cuda/spgemm.cu bench/cuda/spmm.cu bench/cuda/batched.cu bench/cuda/matrix.cc src/sys/*.cu src/mat/impls/amb/ambcuda*.cu src/mat/impls/nus/nuscuda*.cu src/mat/impls/ccoo/ccoocuda*.cu src/mat/impls/tilecomposite/tilecuda*.cu src/mat/impls/hashgemm/cuda/spgemmcuda*.cu src/mat/impls/spmm/cuda/*.cu src/graph/batch/cuda/*.cu; do
+  for source in bench/cuda/spmv.cu bench/cuda/spgemm.cu bench/cuda/spmm.cu bench/cuda/batched.cu bench/cuda/matrix.cc src/sys/*.cu src/mat/impls/amb/cuda/*.cu src/mat/impls/nus/cuda/*.cu src/mat/impls/ccoo/cuda/*.cu src/mat/impls/tilecomposite/cuda/*.cu src/mat/impls/hashgemm/cuda/spgemmcuda*.cu src/mat/impls/spmm/cuda/*.cu src/graph/batch/cuda/*.cu; do
     { "$nvcc" -O3 -std=c++17 -lineinfo -arch="${CUDA_ARCH:-sm_90}" "${nvwerror[@]}" -Xcompiler -fopenmp,-Wall -DSYS_TYPES_GIVEN $single -Isrc "$@" -c -o "$work/$type/$(basename "$source").o" "$source" || : >"$work/failed"; } &
     while [ "$(jobs -rp | wc -l)" -ge "$cores" ]; do sleep 0.1; done
   done

@@ -3,11 +3,11 @@
    Products on a CUDA device, without PETSc: AMB with what its tuner chooses and with parameters that are given, NUS-SELL with segments that are
    given, cuSPARSE, and a loop that only reads. See docs/bench.md.
 */
-#include "mat/impls/amb/ambcuda.cuh"
+#include "mat/impls/amb/cuda/ambcuda.cuh"
 #include "device.h"
-#include "mat/impls/ccoo/ccoocuda.h"
-#include "mat/impls/nus/nuscuda.h"
-#include "mat/impls/tilecomposite/tilecuda.h"
+#include "mat/impls/ccoo/cuda/ccoocuda.h"
+#include "mat/impls/nus/cuda/nuscuda.h"
+#include "mat/impls/tilecomposite/cuda/tilecuda.h"
 
 #include <limits>
 #include <memory>

@@ -3,7 +3,7 @@
    MATSLICED: SELL-C-sigma as a shadow of AIJ
 */
 #include "mat/shadow/shadowformat.h"
-#include "mat/impls/sliced/slicedhost.h"
+#include "mat/impls/sliced/host/slicedhost.h"
 
 extern const MatShadowFormat MatShadowFormatSliced;
 

@@ -7,7 +7,7 @@
 #include "sys/sysmemory.h"
 #include "sys/sysstore.h"
 #include "sys/systhreads.h"
-#include "mat/impls/sliced/slicedhost.h"
+#include "mat/impls/sliced/host/slicedhost.h"
 
 static SysInt SlicedLength(const SysCSR *A, SysInt r)
 {

@@ -4,10 +4,10 @@
    and transposed, before and after new values, are those of plain loops; or it refuses the matrix, with a reason that is true.
 */
 #include "csr.h"
-#include "mat/impls/amb/ambhost.h"
-#include "mat/impls/nus/nushost.h"
-#include "mat/impls/ccoo/ccoohost.h"
-#include "mat/impls/tilecomposite/tilehost.h"
+#include "mat/impls/amb/host/ambhost.h"
+#include "mat/impls/nus/host/nushost.h"
+#include "mat/impls/ccoo/host/ccoohost.h"
+#include "mat/impls/tilecomposite/host/tilehost.h"
 
 typedef struct {
   int       nthread, nworker, set;

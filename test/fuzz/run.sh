@@ -34,8 +34,8 @@ build() {
   edge) sources=(src/graph/io/edgeparse.c $io/mtxparse.c $io/mtxdecimal.c) libraries=(-lpthread) ;;
   unpack) sources=($io/mtxunpack.c) flags=(-DPETSCAMB_HAVE_ZLIB -DPETSCAMB_HAVE_LZMA -DPETSCAMB_HAVE_BZ2) libraries=(-lz -llzma -lbz2) ;;
   format | sizes)
-    sources=(src/sys/sys{memory,values,table,numbers}.c $impls/amb/amb{host,layout}.c $impls/nus/nus{host,layout,fill,share,plan,search}.c $impls/ccoo/ccoo{host,layout,plan,values}.c
-    $impls/tilecomposite/tile{host,layout,plan}.c $impls/{amb/amb,nus/nus,ccoo/ccoo,tilecomposite/tile}_{plain,avx2,avx512}.c)
+    sources=(src/sys/sys{memory,values,table,numbers}.c $impls/amb/host/amb{host,layout}.c $impls/nus/host/nus{host,layout,fill,share,plan,search}.c $impls/ccoo/host/ccoo{host,layout,plan,values}.c
+    $impls/tilecomposite/host/tile{host,layout,plan}.c $impls/{amb/host/amb,nus/host/nus,ccoo/host/ccoo,tilecomposite/host/tile}_{plain,avx2,avx512}.c)
     [ "$target" = format ] || sources+=($impls/hashgemm/host/spgemm{host,operand,work,_plain,_avx2,_avx512}.c $impls/spmm/host/{spmmhost,spmm_plain,spmm_avx2,spmm_avx512}.c
       src/graph/batch/host/batch{host,_plain,_avx2,_avx512}.c src/graph/host/graphprune.c) libraries+=(-Wl,--wrap=mmap)
     ;;

@@ -7,10 +7,10 @@
 #include <sys/mman.h>
 
 #include "fuzz.h"
-#include "mat/impls/amb/ambhost.h"
-#include "mat/impls/nus/nushost.h"
-#include "mat/impls/ccoo/ccoohost.h"
-#include "mat/impls/tilecomposite/tilehost.h"
+#include "mat/impls/amb/host/ambhost.h"
+#include "mat/impls/nus/host/nushost.h"
+#include "mat/impls/ccoo/host/ccoohost.h"
+#include "mat/impls/tilecomposite/host/tilehost.h"
 #include "mat/impls/hashgemm/host/spgemmhost.h"
 #include "mat/impls/spmm/host/spmmhost.h"
 #include "graph/batch/host/batchhost.h"

@@ -4,7 +4,7 @@
 
    Prints "ok NAME" or "not ok NAME" for each combination of shape and instruction set, and for each subject.
 */
-#include "mat/impls/ccoo/ccoohost.h"
+#include "mat/impls/ccoo/host/ccoohost.h"
 #include "shapes.h"
 
 static const CcooParams cases[] = {

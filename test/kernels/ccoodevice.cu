@@ -8,7 +8,7 @@
    Prints "ok GROUP" or "not ok GROUP", before it what was wrong. Exit code 77: there is no device.
 */
 #include "devicevectors.h"
-#include "mat/impls/ccoo/ccoocuda.h"
+#include "mat/impls/ccoo/cuda/ccoocuda.h"
 
 typedef NamedRows Shape;
 

@@ -7,7 +7,7 @@
 
    Prints "ok GROUP" or "not ok GROUP", before it what was wrong. Exit code 77: there is no device.
 */
-#include "mat/impls/amb/ambcuda.h"
+#include "mat/impls/amb/cuda/ambcuda.h"
 #include "devicevectors.h"
 
 #include <memory>

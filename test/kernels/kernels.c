@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "mat/impls/amb/ambhost.h"
+#include "mat/impls/amb/host/ambhost.h"
 #include "storages.h"
 
 static int Multiply(const void *data, int transpose, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z)

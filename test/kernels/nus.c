@@ -4,8 +4,8 @@
 
    Prints "ok NAME" or "not ok NAME" for each combination of shape and instruction set.
 */
-#include "mat/impls/nus/nushost.h"
-#include "mat/impls/nus/nussearch.h"
+#include "mat/impls/nus/host/nushost.h"
+#include "mat/impls/nus/host/nussearch.h"
 #include "storages.h"
 
 /* Small enough that the model sees something to gain in small matrices */

@@ -8,7 +8,7 @@
    Prints "ok GROUP" or "not ok GROUP", before it what was wrong. Exit code 77: there is no device.
 */
 #include "devicevectors.h"
-#include "mat/impls/nus/nuscuda.h"
+#include "mat/impls/nus/cuda/nuscuda.h"
 
 typedef NamedRows Shape;
 

@@ -7,7 +7,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#include "mat/impls/nus/nushost.h"
+#include "mat/impls/nus/host/nushost.h"
 #include "shapes.h"
 
 /* What the thread is given, and makes; the parameters are chosen by it too */

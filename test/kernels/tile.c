@@ -5,7 +5,7 @@
 
    Prints "ok NAME" or "not ok NAME" for each combination of shape and instruction set, and for each subject.
 */
-#include "mat/impls/tilecomposite/tilehost.h"
+#include "mat/impls/tilecomposite/host/tilehost.h"
 #include "shapes.h"
 
 static const TileParams cases[] = {

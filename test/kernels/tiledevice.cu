@@ -8,7 +8,7 @@
    Prints "ok GROUP" or "not ok GROUP", before it what was wrong. Exit code 77: there is no device.
 */
 #include "devicevectors.h"
-#include "mat/impls/tilecomposite/tilecuda.h"
+#include "mat/impls/tilecomposite/cuda/tilecuda.h"
 
 typedef NamedRows Shape;
 

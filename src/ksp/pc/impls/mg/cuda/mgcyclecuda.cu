@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "sys/syscuda.cuh"
+#include "sys/systranspose.cuh"
+#include "ksp/pc/impls/mg/cuda/mgcyclecuda.h"
+
+/* A warp makes the sum of a row */
+static __global__ void __launch_bounds__(SYS_THREADS) MGCycleDenseMultKernel(int n, const SysReal *A, const SysReal *x, SysReal *z)
+{
+  const int row = (int)(blockIdx.x * SYS_THREADS + threadIdx.x) / SYS_WARP, lane = (int)threadIdx.x % SYS_WARP;
+  SysReal   sum = 0;
+
+  if (row >= n) return;
+  for (int k = lane; k < n; k += SYS_WARP) sum += A[(int64_t)row * n + k] * x[k];
+  for (unsigned d = SYS_WARP / 2; d; d /= 2) sum += __shfl_xor_sync(SYS_ALL_LANES, sum, d);
+  if (lane == 0) z[row] = sum;
+}
+
+SysStatus MGCycleDenseMult(int n, const SysReal *A, const SysReal *x, SysReal *z, SysStream stream)
+{
+  return SysLaunch(MGCycleDenseMultKernel, SysBlocks(n, SYS_THREADS / SYS_WARP), SYS_THREADS, 0, (cudaStream_t)stream, n, A, x, z);
+}
+
+/* So many lanes make the sum of a row */
+static __global__ void __launch_bounds__(SYS_THREADS) MGCycleCSRMultKernel(int m, int lanes, const SysInt *i, const SysInt *j, const SysInt *from, const SysReal *a, SysReal alpha, const SysReal *x, const SysReal *y, SysReal *z)
+{
+  const int64_t thread = blockIdx.x * (int64_t)SYS_THREADS + threadIdx.x, row = thread / lanes;
+  const int     lane = (int)(thread % lanes);
+  SysReal       sum  = 0;
+
+  if (row < m) {
+    const SysInt end = i[row + 1];
+
+    for (SysInt k = i[row] + lane; k < end; k += lanes) sum += (from ? a[from[k]] : a[k]) * x[j[k]];
+  }
+  for (int d = lanes / 2; d; d /= 2) sum += __shfl_xor_sync(SYS_ALL_LANES, sum, d);
+  if (row < m && lane == 0) z[row] = alpha * sum + (y ? y[row] : 0);
+}
+
+SysStatus MGCycleCSRMult(const SysCSR *A, const SysInt *from, SysReal alpha, const SysReal *x, const SysReal *y, SysReal *z, SysStream stream)
+{
+  int lanes = 1;
+
+  while (lanes < SYS_WARP && lanes * A->m < A->nz) lanes *= 2;
+  return SysLaunch(MGCycleCSRMultKernel, SysBlocks(A->m * lanes), SYS_THREADS, 0, (cudaStream_t)stream, (int)A->m, lanes, A->i, A->j, from, (const SysReal *)A->a, alpha, x, y, z);
+}
+
+/* One allocation, which keeps what sorting needs: to free that would wait for the device */
+SysStatus MGCycleTranspose(const SysCSR *A, MGCycleTransposed *T, SysStream stream)
+{
+  const size_t list = SysPadded((size_t)A->nz * sizeof(SysInt)), starts = SysPadded(((size_t)A->n + 1) * sizeof(SysInt));
+  size_t       bytes;
+  char        *memory;
+
+  SYS_CUDA(SysTransposeSize(A, &bytes));
+  SYS_CUDA(cudaMalloc(&memory, starts + 2 * list + bytes));
+  T->memory = memory;
+  T->i      = (SysInt *)memory;
+  T->j      = (SysInt *)(memory + starts);
+  T->from   = (SysInt *)(memory + starts + list);
+  SYS_CUDA(SysTransposePattern(A, memory + starts + 2 * list, bytes, T->i, T->j, T->from, (cudaStream_t)stream));
+  return SYS_SUCCESS;
+}
+
+void MGCycleTransposedDestroy(MGCycleTransposed *T)
+{
+  (void)cudaFree(T->memory);
+  T->memory = NULL;
+}

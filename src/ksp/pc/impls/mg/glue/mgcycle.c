@@ -1,0 +1,382 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+   The cycles of PCMG and PCGAMG as lists of steps: the mathematics of PETSc's PCMGMCycle_Private(), for smoothers that run on passes. The coarsest solver, which is linear,
+   is applied to the columns of the identity once, and is a dense product from then on.
+*/
+#include "ksp/pc/impls/mg/glue/mgcycle.h"
+#include "mat/shadow/shadowoptions.h"
+
+PetscErrorCode MGCycleRegister(void);
+
+#define MG_CYCLE_NAME "PCMGCycle" /* of the context, among the objects that are attached to the PC */
+#define ROWS_MOST     1024        /* of the coarsest level */
+#define ROWS_AT_ONCE  32          /* of a coarsest level that is inverted for the first application */
+#define ROWS_REPAID   1024        /* the square of the rows over this are the applications that repay the inverse of a larger one */
+#define CONDITION     1e10        /* of the coarsest operator, at most, in the norm of the largest sum of a row */
+
+/* ------------------------------------------------- steps ------------------------------------------------- */
+
+static PetscErrorCode MGCycleAdd(MGCycle *c, MGCycleKind kind, MGCycleStep **step)
+{
+  PetscFunctionBegin;
+  if (c->nstep == c->room) {
+    const PetscInt room = PetscMax(64, 2 * c->room);
+    MGCycleStep   *more;
+
+    PetscCall(PetscMalloc1(room, &more));
+    PetscCall(PetscArraycpy(more, c->step, c->nstep));
+    PetscCall(PetscFree(c->step));
+    c->step = more;
+    c->room = room;
+  }
+  *step = c->step + c->nstep++;
+  PetscCall(PetscMemzero(*step, sizeof(**step)));
+  (*step)->kind = kind;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MGCycleAddProduct(MGCycle *c, Mat A, PetscBool transpose, PetscReal alpha, Vec x, Vec y, Vec z)
+{
+  MGCycleStep *step = NULL;
+
+  PetscFunctionBegin;
+  PetscCall(MGCycleAdd(c, MG_CYCLE_PRODUCT, &step));
+  step->A         = A;
+  step->transpose = transpose;
+  step->alpha     = alpha;
+  step->x         = x;
+  step->y         = y;
+  step->z         = z;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Callbacks and views that see each solve of a smoother */
+static PetscBool MGCycleWatched(KSP ksp)
+{
+  const PetscBool views = (PetscBool)(ksp->view || ksp->viewPre || ksp->viewRate || ksp->viewMat || ksp->viewPMat || ksp->viewRhs || ksp->viewSol || ksp->viewMatExp || ksp->viewEV || ksp->viewSV || ksp->viewEVExp || ksp->viewFinalRes || ksp->viewPOpExp);
+
+#if !PETSC_VERSION_LT(3, 22, 0)
+  if (ksp->convergedreasonviewer) return PETSC_TRUE;
+#endif
+  return (PetscBool)(views || ksp->numbermonitors || ksp->numberreasonviews || ksp->presolve || ksp->postsolve || ksp->guess || ksp->guess_knoll);
+}
+
+static PetscErrorCode MGCycleHasNullSpace(Mat A, PetscBool *has)
+{
+  MatNullSpace plain, transposed;
+
+  PetscFunctionBegin;
+  PetscCall(MatGetNullSpace(A, &plain));
+  PetscCall(MatGetTransposeNullSpace(A, &transposed));
+  *has = (PetscBool)(plain || transposed);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A step of KSPAMBChebyshevIterate() */
+static PetscErrorCode MGCycleChebyshevStep(KSP ksp, KSPAMB *amb, Mat A, FusedPass *pass, const Vec v[], void *ctx)
+{
+  MGCycle     *c    = (MGCycle *)ctx;
+  MGCycleStep *step = NULL;
+
+  PetscFunctionBegin;
+  if (v[FUSED_P]) PetscCall(MGCycleAddProduct(c, A, PETSC_FALSE, 1.0, v[FUSED_P], NULL, v[FUSED_W]));
+  PetscCall(MGCycleAdd(c, MG_CYCLE_PASS, &step));
+  step->smoother = ksp;
+  step->a        = pass->a;
+  step->b        = pass->b;
+  step->c        = pass->c;
+  PetscCall(PetscArraycpy(step->v, v, FUSED_VECTORS));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MGCycleSmoothSet(MGCycle *c, KSP ksp, const char **why)
+{
+  PetscErrorCode (*solve)(KSP, KSPAMB *);
+  PetscBool chebyshev = PETSC_FALSE, nullspace;
+  KSPAMB   *amb;
+  Mat       A;
+
+  PetscFunctionBegin;
+  if (ksp->setupstage != KSP_SETUP_NEWRHS) PetscCall(KSPSetUp(ksp));
+  if (ksp->ops->solve == KSPSolve_AMB) {
+    PetscCall(KSPAMBGet(ksp, &amb));
+    PetscCall(PetscStrcmp(amb->extends, KSPCHEBYSHEV, &chebyshev));
+  }
+  PetscCall(PCGetOperators(ksp->pc, &A, NULL));
+  PetscCall(MGCycleHasNullSpace(A, &nullspace));
+  if (!chebyshev) *why = "a smoother is not a chebyshev that runs on passes";
+  else if (ksp->max_it < 1) *why = "a smoother makes no step";
+  else if (MGCycleWatched(ksp)) *why = "something looks on a smoother";
+  else if (nullspace) *why = "an operator has a null space";
+  else if (ksp->reason == KSP_DIVERGED_PC_FAILED || ksp->pc->failedreason) *why = "the set-up of a smoother failed";
+  else PetscCall(KSPAMBServes(ksp, amb, why, &solve));
+  if (!*why) PetscCall(KSPAMBChebyshevIterate(ksp, amb, MGCycleChebyshevStep, c));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* zero: x is known to be 0, as PETSc finds out by its norm */
+static PetscErrorCode MGCycleSmooth(MGCycle *c, KSP ksp, Vec b, Vec x, PetscBool zero, const char **why)
+{
+  const struct {
+    Vec       x, b;
+    PetscBool zero;
+  } own = {ksp->vec_sol, ksp->vec_rhs, ksp->guess_zero};
+  PetscErrorCode error;
+
+  PetscFunctionBegin;
+  ksp->vec_sol    = x;
+  ksp->vec_rhs    = b;
+  ksp->guess_zero = (PetscBool)(own.zero || zero);
+  error           = MGCycleSmoothSet(c, ksp, why);
+  ksp->vec_sol    = own.x;
+  ksp->vec_rhs    = own.b;
+  ksp->guess_zero = own.zero;
+  PetscCall(error);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ------------------------------------------------- the coarsest level ------------------------------------------------- */
+
+/* Is the solver of the coarsest level linear? */
+static PetscErrorCode MGCycleLinear(KSP ksp, PetscBool *linear)
+{
+  PetscBool preonly, block;
+  PetscInt  n;
+  KSP      *sub;
+
+  PetscFunctionBegin;
+  *linear = PETSC_FALSE;
+  PetscCall(PetscObjectTypeCompare((PetscObject)ksp, KSPPREONLY, &preonly));
+  if (!preonly || !ksp->guess_zero || MGCycleWatched(ksp) || ksp->pc->failedreason) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscObjectTypeCompare((PetscObject)ksp->pc, PCBJACOBI, &block));
+  if (block) {
+    PetscCall(PCBJacobiGetSubKSP(ksp->pc, &n, NULL, &sub));
+    if (n == 1) PetscCall(MGCycleLinear(sub[0], linear));
+  } else PetscCall(PetscObjectTypeCompareAny((PetscObject)ksp->pc, linear, PCLU, PCCHOLESKY, PCSVD, PCAMBINVERSE, ""));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Solves for the columns of the identity, in the vectors of the level. The right-hand sides are set, and the solutions read, on the host: factors of small matrices are
+   there. */
+static PetscErrorCode MGCycleInvert(MGCycle *c, PC_MG_Levels *level, PetscInt n)
+{
+  const PC           pc = level->smoothd->pc;
+  const PetscScalar *column;
+  PetscScalar       *unit, *row;
+  PetscReal          norm, sum, largest = 0;
+  PetscInt           have = -1;
+
+  PetscFunctionBegin;
+  if (c->inverse) PetscCall(VecGetSize(c->inverse, &have));
+  if (have != n * n) {
+    PetscCall(VecDestroy(&c->inverse));
+    PetscCall(VecCreate(PETSC_COMM_SELF, &c->inverse));
+    PetscCall(VecSetSizes(c->inverse, n * n, n * n));
+    PetscCall(VecSetType(c->inverse, ((PetscObject)level->b)->type_name));
+  }
+  PetscCall(VecGetArrayWrite(c->inverse, &row));
+  for (PetscInt j = 0; j < n; j++) {
+    PetscCall(VecGetArrayWrite(level->b, &unit));
+    for (PetscInt i = 0; i < n; i++) unit[i] = i == j;
+    PetscCall(VecRestoreArrayWrite(level->b, &unit));
+    PetscCall(PCApply(pc, level->b, level->x));
+    PetscCall(VecGetArrayRead(level->x, &column));
+    for (PetscInt i = 0; i < n; i++) row[i * n + j] = column[i];
+    PetscCall(VecRestoreArrayRead(level->x, &column));
+  }
+  for (PetscInt i = 0; i < n; i++) {
+    sum = 0;
+    for (PetscInt j = 0; j < n; j++) sum += PetscAbsScalar(row[i * n + j]);
+    if (!(sum <= largest)) largest = sum; /* a NaN too */
+  }
+  PetscCall(VecRestoreArrayWrite(c->inverse, &row));
+  PetscCall(MatNorm(pc->pmat, NORM_INFINITY, &norm));
+  c->regular = (PetscBool)(norm * largest <= CONDITION);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Takes note of the coarsest operator: another one, or new values, have no inverse yet */
+static PetscErrorCode MGCycleCoarsestState(MGCycle *c, Mat P)
+{
+  PetscObjectState state;
+  PetscObjectId    id;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectGetId((PetscObject)P, &id));
+  PetscCall(PetscObjectStateGet((PetscObject)P, &state));
+  if (id == c->id && state == c->state) PetscFunctionReturn(PETSC_SUCCESS);
+  c->id       = id;
+  c->state    = state;
+  c->waited   = 0;
+  c->inverted = PETSC_FALSE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MGCycleCoarsest(MGCycle *c, PC_MG_Levels *level, const char **why)
+{
+  const KSP ksp = level->smoothd;
+  PetscInt  n;
+  PetscBool linear, nullspace;
+  Mat       A, P;
+
+  PetscFunctionBegin;
+  PetscCall(KSPSetUp(ksp));
+  PetscCall(KSPSetUpOnBlocks(ksp));
+  PetscCall(KSPGetOperators(ksp, &A, &P));
+  PetscCall(VecGetSize(level->b, &n));
+  PetscCall(MGCycleHasNullSpace(A, &nullspace));
+  PetscCall(MGCycleLinear(ksp, &linear));
+  if (!linear) *why = "the coarsest level is not solved by preonly with lu, cholesky, svd or ambinverse";
+  else if (nullspace) *why = "an operator has a null space";
+  else if (n > ROWS_MOST) *why = "the coarsest level is too large";
+  if (*why) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MGCycleCoarsestState(c, P));
+  if (!c->inverted && n > c->at_once && c->waited < (PetscInt)((PetscInt64)n * n / ROWS_REPAID)) {
+    c->waited++;
+    *why = "the inverse of the coarsest operator is not repaid yet";
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  if (!c->inverted) PetscCall(MGCycleInvert(c, level, n));
+  c->inverted = PETSC_TRUE;
+  if (!c->regular) *why = "the coarsest operator is nearly singular";
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ------------------------------------------------- the cycle ------------------------------------------------- */
+
+static PetscErrorCode MGCycleLevel(PC_MG *mg, MGCycle *c, PetscInt l, Vec b, Vec x, PetscBool zero, const char **why)
+{
+  const PC_MG_Levels *level = mg->levels[l], *coarse = l ? mg->levels[l - 1] : NULL;
+  const PetscInt      cycles = l == 1 ? 1 : level->cycles;
+  MGCycleStep        *step   = NULL;
+  PetscInt            M, n;
+
+  PetscFunctionBegin;
+  if (!l) {
+    PetscCall(MGCycleAdd(c, MG_CYCLE_COARSEST, &step));
+    step->x = b;
+    step->z = x;
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(MGCycleSmooth(c, level->smoothd, b, x, zero, why));
+  if (*why) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MGCycleAddProduct(c, level->A, PETSC_FALSE, -1.0, x, b, level->r));
+  PetscCall(VecGetSize(x, &n));
+  PetscCall(MatGetSize(level->restrct, &M, NULL));
+  PetscCall(MGCycleAddProduct(c, level->restrct, (PetscBool)(M == n), 1.0, level->r, NULL, coarse->b));
+  for (PetscInt k = 0; k < cycles && !*why; k++) PetscCall(MGCycleLevel(mg, c, l - 1, coarse->b, coarse->x, (PetscBool)(k == 0), why));
+  if (*why) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatGetSize(level->interpolate, &M, NULL));
+  PetscCall(MGCycleAddProduct(c, level->interpolate, (PetscBool)(M != n), 1.0, coarse->x, x, x));
+  PetscCall(MGCycleSmooth(c, level->smoothu, b, x, PETSC_FALSE, why));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode MGCycleBuild(PC pc, MGCycle *c, Vec b, Vec x, const char **why)
+{
+  PC_MG      *mg = (PC_MG *)pc->data;
+  PetscMPIInt nproc;
+
+  PetscFunctionBegin;
+  *why     = NULL;
+  c->nstep = 0;
+  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)pc), &nproc));
+  if (nproc > 1) *why = "there are several processes";
+  else if (mg->nlevels < 2) *why = "there is one level";
+  else if (mg->am != PC_MG_MULTIPLICATIVE) *why = "the cycle is not multiplicative";
+  else if (mg->stageApply) *why = "cycles have a stage of the log";
+  for (PetscInt l = 0; l < mg->nlevels && !*why; l++) {
+    const PC_MG_Levels *level = mg->levels[l];
+
+    if (level->eventsmoothsolve) *why = "levels have events of the log";
+    else if (level->cr) *why = "a level has a compatible relaxation";
+    else if (l && level->residual != PCMGResidualDefault) *why = "the program makes a residual";
+    else if (l && !level->A) *why = "a level has no operator yet";
+  }
+  for (PetscInt k = 0; k < mg->cyclesperpcapply && !*why; k++) PetscCall(MGCycleLevel(mg, c, mg->nlevels - 1, b, x, (PetscBool)(k == 0), why));
+  if (!*why) PetscCall(MGCycleCoarsest(c, mg->levels[0], why)); /* last, since it is not for nothing then */
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCApply_MGCycle(PC pc, Vec b, Vec x)
+{
+  const char *why = "the vectors are on the host";
+  MGCycle    *c;
+
+  PetscFunctionBegin;
+  PetscCall(MGCycleGet(pc, &c));
+  PetscCall(MGCycleApplyDevice(pc, c, b, x, &why));
+  if (why && why != c->reason) PetscCall(PetscInfo(pc, "The cycle is PETSc's own, since %s\n", why));
+  c->reason = why;
+  if (!why) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall((*c->apply)(pc, b, x));
+  c->applied[MG_CYCLE_PETSC]++;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ------------------------------------------------- registration ------------------------------------------------- */
+
+PetscErrorCode MGCycleGet(PC pc, MGCycle **c)
+{
+  PetscContainer container;
+
+  PetscFunctionBegin;
+  *c = NULL;
+  PetscCall(PetscObjectQuery((PetscObject)pc, MG_CYCLE_NAME, (PetscObject *)&container));
+  if (container) PetscCall(PetscContainerGetPointer(container, (void **)c));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MGCycleDestroy(PetscAMBCtxArgument arg)
+{
+  MGCycle *c = (MGCycle *)PetscAMBCtxGet(arg);
+
+  PetscFunctionBegin;
+  PetscCall(MGCycleDestroyDevice(c));
+  PetscCall(VecDestroy(&c->inverse));
+  PetscCall(PetscFree(c->step));
+  PetscCall(PetscFree(c));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode (*create_mg)(PC);
+static PetscBool wanted, asked; /* -petscamb_mg_graph: its value, and whether it was given */
+
+/* PETSc's PCGAMG and others begin as a PCMG, and keep its operation */
+static PetscErrorCode PCCreate_MGCycle(PC pc)
+{
+  PetscContainer container;
+  MGCycle       *c;
+  PetscBool      set;
+
+  PetscFunctionBegin;
+  PetscCall((*create_mg)(pc));
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-petscamb_mg_graph", &wanted, &set));
+  PetscCall(MatShadowOptionSought("-petscamb_mg_graph"));
+  if (set) asked = PETSC_TRUE;
+  if (!wanted || (!asked && !PetscDefined(HAVE_CUDA))) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscNew(&c));
+  c->at_once     = ROWS_AT_ONCE;
+  c->apply       = pc->ops->apply;
+  pc->ops->apply = PCApply_MGCycle;
+  PetscCall(PetscContainerCreate(PETSC_COMM_SELF, &container));
+  PetscCall(PetscContainerSetPointer(container, c));
+  PetscCall(PetscContainerSetCtxDestroy(container, MGCycleDestroy));
+  PetscCall(PetscObjectCompose((PetscObject)pc, MG_CYCLE_NAME, (PetscObject)container));
+  PetscCall(PetscContainerDestroy(&container));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* After the other constructors of PCMG, which are called here. Without CUDA a PCMG gets the cycle only if the program asks for it. */
+PetscErrorCode MGCycleRegister(void)
+{
+  PetscFunctionBegin;
+  wanted = PETSC_TRUE;
+  PetscCall(PCInitializePackage());
+  PetscOptionsBegin(PETSC_COMM_WORLD, NULL, "petsc-amb, cycles of multigrid", "PC");
+  PetscCall(PetscOptionsBool("-petscamb_mg_graph", "Cycles of PCMG and PCGAMG on one GPU are queued without a wait and replayed as CUDA graphs", "PCMG", wanted, &wanted, &asked));
+  PetscOptionsEnd();
+  PetscCall(PetscFunctionListFind(PCList, PCMG, &create_mg));
+  PetscCall(PCRegister(PCMG, PCCreate_MGCycle));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

@@ -1,0 +1,454 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+   A cycle of PCMG on one GPU. At each application the steps are made anew and turned into kernels on raw arrays, with everything that these depend on. If these have been
+   the same for some applications, they are recorded as a CUDA graph; if they have been recorded, the graph is replayed.
+
+   Nothing is converted for a cycle that the products would not have repaid anyway: matrices that products leave to the AIJ are multiplied in its arrays.
+*/
+#include <petscdevice_cuda.h>
+
+#include "mat/shadow/shadow.h"
+#include "ksp/ksp/impls/fused/fusedcuda.h"
+#include "ksp/pc/impls/mg/glue/mgcycle.h"
+#include "ksp/pc/impls/mg/cuda/mgcyclecuda.h"
+
+/* A step on raw arrays. Bytes are compared: all of it is set to 0 first. */
+typedef struct {
+  MGCycleKind            kind;
+  PetscInt               conversions, updates; /* with those of the matrix, what the format made its data of */
+  PetscObjectId          id;
+  PetscObjectState       state;
+  MatShadowMultFunction *mult; /* NULL: on the arrays of the AIJ */
+  void                  *data;
+  SysCSR                 A;
+  const SysInt          *from; /* where the values of a transposed AIJ are */
+  PetscScalar            alpha, beta;
+  PetscInt               n; /* rows of the coarsest level */
+  const PetscScalar     *x, *y;
+  PetscScalar           *z;
+  FusedPass              pass;
+} Kernel;
+
+typedef struct {
+  Vec          v;
+  PetscScalar *array;
+} Array;
+
+#define ARRAYS 128 /* vectors of a cycle; PCMG has at most 15 levels */
+#define LEVELS 16
+
+/* A record costs as much time as it spares in four or five applications. A preconditioner that is applied for the third time with the same values is likely to be applied
+   so often. */
+#define QUEUED_FIRST 2
+
+/* The transposed pattern of an AIJ */
+typedef struct {
+  PetscObjectId     id;
+  PetscObjectState  nonzerostate;
+  const SysInt     *i, *j; /* the arrays it was made of */
+  MGCycleTransposed T;
+} Transposed;
+
+struct _MGCycleDevice {
+  FusedRecord       *graph;
+  Kernel            *kernel, *last; /* of this application, and of the one before */
+  PetscInt           nlast, room;
+  PetscInt           queued;           /* applications with these kernels */
+  PetscBool          recorded, failed; /* the kernels of the last application are a graph, or cannot be one */
+  PetscBool          copies;           /* b and x have changed twice from one application to the next, and are copied */
+  const PetscScalar *b;                /* their arrays in the application before */
+  PetscScalar       *x;
+  PetscInt           moved; /* how often they changed */
+  Vec                work[2];
+  Array              array[ARRAYS];
+  PetscInt           narray;
+  Transposed         transposed[LEVELS];
+  PetscInt           ntransposed;
+  PetscObjectId      levels; /* of the coarsest operator: other levels have another one */
+};
+
+static PetscErrorCode MGCycleCheck(SysStatus status)
+{
+  PetscFunctionBegin;
+  PetscCheck(status == SYS_SUCCESS, PETSC_COMM_SELF, PETSC_ERR_GPU, "A cycle of multigrid on the GPU: %s", status == SYS_OUT_OF_MEMORY ? "out of memory" : SysDeviceErrorText());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+#define CALL(call) PetscCall(MGCycleCheck(call))
+
+/* ------------------------------------------------- kernels ------------------------------------------------- */
+
+static PetscErrorCode MGCycleOnDevice(Vec v, PetscBool *is)
+{
+  PetscBool cuda, bound;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectTypeCompare((PetscObject)v, VECSEQCUDA, &cuda));
+  PetscCall(VecBoundToCPU(v, &bound));
+  *is = (PetscBool)(cuda && !bound);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The arrays of vectors that are read, and that get new values */
+static PetscErrorCode MGCycleRead(Vec v, const PetscScalar **array)
+{
+  const PetscScalar *a;
+
+  PetscFunctionBegin;
+  PetscCall(VecCUDAGetArrayRead(v, &a));
+  *array = a;
+  PetscCall(VecCUDARestoreArrayRead(v, &a));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MGCycleWritten(Vec v, PetscScalar **array)
+{
+  PetscScalar *a;
+
+  PetscFunctionBegin;
+  PetscCall(VecCUDAGetArrayWrite(v, &a));
+  *array = a;
+  PetscCall(VecCUDARestoreArrayWrite(v, &a));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The array of a vector that the cycle writes before it reads it, or that is in the list already */
+static PetscErrorCode MGCycleArray(struct _MGCycleDevice *d, Vec v, PetscScalar **array, const char **why)
+{
+  PetscBool is;
+
+  PetscFunctionBegin;
+  for (PetscInt k = d->narray - 1; k >= 0; k--) {
+    if (d->array[k].v != v) continue;
+    *array = d->array[k].array;
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  *array = NULL;
+  if (!v) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MGCycleOnDevice(v, &is));
+  if (!is) *why = "vectors of a level are on the host";
+  else if (d->narray == ARRAYS) *why = "there are too many vectors";
+  if (*why) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MGCycleWritten(v, array));
+  d->array[d->narray++] = (Array){v, *array};
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MGCycleForgetTransposed(struct _MGCycleDevice *d)
+{
+  PetscFunctionBegin;
+  for (PetscInt k = 0; k < d->ntransposed; k++) MGCycleTransposedDestroy(&d->transposed[k].T);
+  d->ntransposed = 0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Makes the arrays of an AIJ those of the transposed matrix, whose pattern is kept */
+static PetscErrorCode MGCycleTransposeAIJ(struct _MGCycleDevice *d, Mat A, SysCSR *csr, const SysInt **from, const char **why)
+{
+  Transposed   *t = NULL;
+  PetscObjectId id;
+  SysStatus     status;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectGetId((PetscObject)A, &id));
+  for (PetscInt k = 0; k < d->ntransposed && !t; k++) {
+    if (d->transposed[k].id == id) t = d->transposed + k;
+  }
+  if (!t && d->ntransposed == LEVELS) {
+    *why = "there are too many levels";
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  if (!t) {
+    t = d->transposed + d->ntransposed++;
+    PetscCall(PetscMemzero(t, sizeof(*t)));
+    t->id = id;
+  }
+  if (!t->T.memory || t->nonzerostate != A->nonzerostate || t->i != csr->i || t->j != csr->j) {
+    MGCycleTransposedDestroy(&t->T);
+    status = MGCycleTranspose(csr, &t->T, PetscDefaultCudaStream);
+    if (status != SYS_SUCCESS) MGCycleTransposedDestroy(&t->T);
+    if (status == SYS_OUT_OF_MEMORY) {
+      *why = "memory on the GPU is short";
+      PetscFunctionReturn(PETSC_SUCCESS);
+    }
+    CALL(status);
+    t->nonzerostate = A->nonzerostate;
+    t->i            = csr->i;
+    t->j            = csr->j;
+  }
+  *csr  = (SysCSR){csr->n, csr->m, csr->nz, t->T.i, t->T.j, csr->a};
+  *from = t->T.from;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MGCycleProduct(struct _MGCycleDevice *d, const MGCycleStep *step, Kernel *k, const char **why)
+{
+  const MatShadowOps *ops  = NULL;
+  void               *data = NULL;
+  PetscBool           aij  = PETSC_FALSE;
+  MatShadowCSR        csr;
+  MatShadow          *s;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMemzero(&csr, sizeof(csr)));
+  PetscCall(MatShadowDeviceSettled(step->A, step->transpose, &csr, &ops, &data));
+  if (!ops) PetscCall(MatShadowLeavesToAIJ(step->A, step->transpose, &csr, &aij));
+  if (!ops && !aij) {
+    PetscCall(MatShadowExpectProducts(step->A, step->transpose));
+    PetscCall(MatShadowDeviceSettled(step->A, step->transpose, &csr, &ops, &data));
+    if (!ops) PetscCall(MatShadowLeavesToAIJ(step->A, step->transpose, &csr, &aij));
+  }
+  k->A = csr.A;
+  if (ops) {
+    k->mult = step->transpose ? ops->multtranspose : ops->mult;
+    k->data = data;
+  } else if (!aij) *why = "no format on the GPU makes a product";
+  else if (step->transpose) PetscCall(MGCycleTransposeAIJ(d, step->A, &k->A, &k->from, why));
+  if (*why) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatShadowGet(step->A, &s));
+  PetscCall(PetscObjectGetId((PetscObject)step->A, &k->id));
+  PetscCall(PetscObjectStateGet((PetscObject)step->A, &k->state));
+  k->conversions = s->info.conversions;
+  k->updates     = s->info.updates;
+  k->alpha       = step->alpha;
+  k->beta        = step->y ? 1.0 : 0.0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* before: the last pass, if the same smoother made it */
+static PetscErrorCode MGCyclePass(const MGCycleStep *step, const Kernel *before, Kernel *k)
+{
+  KSPAMB  *amb;
+  PetscInt n;
+
+  PetscFunctionBegin;
+  PetscCall(KSPAMBGet(step->smoother, &amb));
+  PetscCall(VecGetLocalSize(step->v[FUSED_X], &n));
+  k->pass.kind = amb->kind;
+  k->pass.bs   = (int)amb->bs;
+  k->pass.n    = n;
+  k->pass.a    = step->a;
+  k->pass.b    = step->b;
+  k->pass.c    = step->c;
+  if (before) k->pass.d = before->pass.d;
+  else PetscCall(KSPAMBDeviceGetPC(step->smoother, amb, n, &k->pass.d));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Turns the steps into kernels */
+static PetscErrorCode MGCycleKernels(MGCycle *c, const char **why)
+{
+  struct _MGCycleDevice *d    = c->device;
+  PetscInt               pass = -1; /* the last one */
+
+  PetscFunctionBegin;
+  if (c->nstep > d->room) {
+    PetscCall(PetscFree(d->kernel));
+    PetscCall(PetscFree(d->last));
+    PetscCall(PetscMalloc1(c->nstep, &d->kernel));
+    PetscCall(PetscMalloc1(c->nstep, &d->last));
+    d->room  = c->nstep;
+    d->nlast = 0;
+  }
+  PetscCall(PetscArrayzero(d->kernel, c->nstep));
+  for (PetscInt i = 0; i < c->nstep && !*why; i++) {
+    const MGCycleStep *step    = c->step + i;
+    Kernel            *k       = d->kernel + i;
+    const PetscScalar *inverse = NULL;
+    PetscScalar       *x = NULL, *y = NULL;
+
+    k->kind = step->kind;
+    if (step->kind == MG_CYCLE_PASS) {
+      PetscCall(MGCyclePass(step, pass >= 0 && c->step[pass].smoother == step->smoother ? d->kernel + pass : NULL, k));
+      for (int v = 0; v < FUSED_VECTORS && !*why; v++) {
+        PetscCall(MGCycleArray(d, step->v[v], &x, why));
+        k->pass.v[v] = (SysReal *)x;
+      }
+      pass = i;
+      continue;
+    }
+    if (step->kind == MG_CYCLE_PRODUCT) PetscCall(MGCycleProduct(d, step, k, why));
+    else {
+      PetscCall(VecGetSize(step->x, &k->n));
+      PetscCall(MGCycleRead(c->inverse, &inverse));
+      k->data = (void *)inverse;
+    }
+    if (!*why) PetscCall(MGCycleArray(d, step->x, &x, why));
+    if (!*why) PetscCall(MGCycleArray(d, step->y, &y, why));
+    if (!*why) PetscCall(MGCycleArray(d, step->z, &k->z, why));
+    if (*why) break;
+    k->x = x;
+    k->y = y;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static SysStatus MGCycleQueue(const Kernel kernel[], PetscInt n, SysStream stream)
+{
+  SysStatus status = SYS_SUCCESS;
+
+  for (const Kernel *k = kernel; k < kernel + n && status == SYS_SUCCESS; k++) {
+    if (k->kind == MG_CYCLE_PRODUCT && k->mult) status = (*k->mult)(k->data, &k->A, k->alpha, k->x, k->beta, k->y, k->z, stream);
+    else if (k->kind == MG_CYCLE_PRODUCT) status = MGCycleCSRMult(&k->A, k->from, (SysReal)PetscRealPart(k->alpha), (const SysReal *)k->x, (const SysReal *)k->y, (SysReal *)k->z, stream);
+    else if (k->kind == MG_CYCLE_PASS) status = FusedDeviceChebyshev(&k->pass, stream);
+    else status = MGCycleDenseMult((int)k->n, (const SysReal *)k->data, (const SysReal *)k->x, (SysReal *)k->z, stream);
+  }
+  return status;
+}
+
+/* ------------------------------------------------- applications ------------------------------------------------- */
+
+static PetscErrorCode MGCycleRecord(PC pc, MGCycle *c)
+{
+  struct _MGCycleDevice *d = c->device;
+  SysStream              stream;
+  SysStatus              status;
+  int                    recorded;
+
+  PetscFunctionBegin;
+  CALL(FusedRecordBegin(&d->graph, &stream));
+  status = MGCycleQueue(d->kernel, c->nstep, stream);
+  CALL(FusedRecordEnd(d->graph, &recorded));
+  d->recorded = (PetscBool)(recorded && status == SYS_SUCCESS);
+  d->failed   = (PetscBool)!d->recorded;
+  PetscCall(PetscInfo(pc, "%" PetscInt_FMT " steps of a cycle are %s\n", c->nstep, d->recorded ? "recorded, to be replayed" : "queued one by one: they could not be recorded"));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Counts the products, and the operations of passes */
+static PetscErrorCode MGCycleCount(const MGCycle *c)
+{
+  PetscLogDouble flops = 0;
+
+  PetscFunctionBegin;
+  for (PetscInt i = 0; i < c->nstep; i++) {
+    const Kernel *k = c->device->kernel + i;
+
+    if (k->kind == MG_CYCLE_PRODUCT) PetscCall(MatShadowDeviceMade(c->step[i].A, 1, (PetscBool)!k->mult));
+    else if (k->kind == MG_CYCLE_PASS) flops += (6.0 + (PetscLogDouble)k->pass.bs) * (PetscLogDouble)k->pass.n;
+    else flops += 2.0 * (PetscLogDouble)k->n * (PetscLogDouble)k->n;
+  }
+  PetscCall(PetscLogGpuFlops(flops));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MGCycleRun(PC pc, MGCycle *c, const char **why)
+{
+  struct _MGCycleDevice *d = c->device;
+  PetscBool              same;
+  SysStatus              status;
+
+  PetscFunctionBegin;
+  same = (PetscBool)(c->nstep == d->nlast);
+  if (same) PetscCall(PetscMemcmp(d->kernel, d->last, (size_t)c->nstep * sizeof(*d->kernel), &same));
+  if (!same) {
+    d->recorded = d->failed = PETSC_FALSE;
+    d->queued               = 0;
+  }
+  if (d->queued >= QUEUED_FIRST && !d->recorded && !d->failed) PetscCall(MGCycleRecord(pc, c));
+  if (d->recorded) {
+    CALL(FusedRecordReplay(d->graph, PetscDefaultCudaStream));
+    c->applied[MG_CYCLE_REPLAYED]++;
+  } else {
+    status = MGCycleQueue(d->kernel, c->nstep, PetscDefaultCudaStream);
+    if (status == SYS_OUT_OF_MEMORY) {
+      d->nlast = 0;
+      *why     = "memory on the GPU is short";
+      PetscFunctionReturn(PETSC_SUCCESS);
+    }
+    CALL(status);
+    d->queued++;
+    c->applied[MG_CYCLE_QUEUED]++;
+  }
+  if (!same) {
+    Kernel *last = d->last;
+
+    d->last   = d->kernel;
+    d->kernel = last;
+    d->nlast  = c->nstep;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The vectors of the kernels: b and x, or copies of them if these change again and again */
+static PetscErrorCode MGCycleEnds(MGCycle *c, Vec b, Vec x, Vec *from, Vec *to)
+{
+  struct _MGCycleDevice *d       = c->device;
+  const PetscScalar     *read    = NULL;
+  PetscScalar           *written = NULL;
+
+  PetscFunctionBegin;
+  PetscCall(MGCycleRead(b, &read));
+  PetscCall(MGCycleWritten(x, &written));
+  if (d->nlast && (read != d->b || written != d->x)) d->copies = (PetscBool)(d->moved++ > 0);
+  d->b = read;
+  d->x = written;
+  if (d->copies) {
+    PetscInt n, have = -1;
+
+    PetscCall(VecGetLocalSize(b, &n));
+    if (d->work[0]) PetscCall(VecGetLocalSize(d->work[0], &have));
+    for (int k = 0; k < 2 && n != have; k++) {
+      PetscCall(VecDestroy(&d->work[k]));
+      PetscCall(VecCreateSeqCUDA(PETSC_COMM_SELF, n, &d->work[k]));
+    }
+  }
+  *from = d->copies ? d->work[0] : b;
+  *to   = d->copies ? d->work[1] : x;
+  PetscCall(MGCycleRead(*from, &read));
+  d->narray             = 0;
+  d->array[d->narray++] = (Array){*from, (PetscScalar *)read};
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The steps take other vectors in the place of b and x */
+static void MGCycleExchange(MGCycle *c, Vec b, Vec x, Vec from, Vec to)
+{
+  for (MGCycleStep *s = c->step; s < c->step + c->nstep; s++) {
+    Vec *const v[3] = {&s->x, &s->y, &s->z};
+
+    for (int k = 0; k < 3; k++) *v[k] = *v[k] == b ? from : *v[k] == x ? to : *v[k];
+    for (int k = 0; k < FUSED_VECTORS; k++) s->v[k] = s->v[k] == b ? from : s->v[k] == x ? to : s->v[k];
+  }
+}
+
+PetscErrorCode MGCycleApplyDevice(PC pc, MGCycle *c, Vec b, Vec x, const char **why)
+{
+  PetscBool plain[2];
+  Vec       from = b, to = x;
+
+  PetscFunctionBegin;
+  PetscCall(MGCycleOnDevice(b, &plain[0]));
+  PetscCall(MGCycleOnDevice(x, &plain[1]));
+  if (!plain[0] || !plain[1]) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MGCycleBuild(pc, c, b, x, why));
+  if (*why) PetscFunctionReturn(PETSC_SUCCESS); /* before values cross the bus for nothing */
+  if (!c->device) PetscCall(PetscNew(&c->device));
+  if (c->device->levels != c->id) PetscCall(MGCycleForgetTransposed(c->device));
+  c->device->levels = c->id;
+  PetscCall(MGCycleEnds(c, b, x, &from, &to));
+  if (from != b) MGCycleExchange(c, b, x, from, to);
+  PetscCall(MGCycleKernels(c, why));
+  if (*why) PetscFunctionReturn(PETSC_SUCCESS);
+  if (from != b) PetscCall(VecCopy(b, from));
+  PetscCall(MGCycleCount(c));
+  PetscCall(PetscLogGpuTimeBegin());
+  PetscCall(MGCycleRun(pc, c, why));
+  PetscCall(PetscLogGpuTimeEnd());
+  if (to != x && !*why) PetscCall(VecCopy(to, x));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode MGCycleDestroyDevice(MGCycle *c)
+{
+  struct _MGCycleDevice *d = c->device;
+
+  PetscFunctionBegin;
+  if (!d) PetscFunctionReturn(PETSC_SUCCESS);
+  FusedRecordDestroy(&d->graph);
+  PetscCall(MGCycleForgetTransposed(d));
+  PetscCall(PetscFree(d->kernel));
+  PetscCall(PetscFree(d->last));
+  for (int k = 0; k < 2; k++) PetscCall(VecDestroy(&d->work[k]));
+  PetscCall(PetscFree(c->device));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

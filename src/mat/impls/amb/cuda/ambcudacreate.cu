@@ -1,0 +1,434 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+   Conversion from CSR to the AMB format on a CUDA device: the choice of parameters, by the traffic model and by timing, and the arrays
+*/
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cub/device/device_radix_sort.cuh>
+#include <cub/device/device_scan.cuh>
+
+#include "sys/systrial.cuh"
+#include "sys/systuning.h"
+#include "mat/impls/amb/cuda/ambcuda.cuh"
+
+#define WINDOWS     1024   /* of 32 rows, that the traffic model looks at, at most */
+#define LANES       135168 /* threads that keep a large chip busy: 132 multiprocessors, 1024 each */
+#define MOST_STEPS  64
+#define LEAST_STEPS 8
+#define LONGER      0.94   /* bytes with tasks of more steps, over those with fewer, from which on they are taken */
+#define TRIAL_LARGE 1      /* the same for a large matrix, whose products take long enough to tell */
+#define LARGE       150.e6 /* bytes: in none of the caches, so that the bytes decide, and the layout with the fewest is kept */
+#define MOST_TRIED  36     /* products spent on this, at most */
+#define BUDGET      220    /* products, in time, after which no other layout is tried */
+#define NEAR        1.12   /* bytes of another block size, over those of the best, with which it is tried too */
+#define NEAR_ORDER  1.3    /* the same for rows in the other order */
+
+typedef struct {
+  int    block_size, steps, sorted, row_group, columns, scope;
+  double bytes;
+} Choice;
+
+/* The temporary memory of a conversion */
+typedef struct {
+  SysArena        arena;
+  AmbSample      *sample;
+  int            *blocks;
+  unsigned       *bad, *key, *key_sorted;
+  uint16_t       *row, *perm;
+  AmbCount       *count;
+  char           *cub;
+  size_t          cub_size;
+  SysValuesChoice values;
+} Workspace;
+
+struct AddCounts {
+  __host__ __device__ AmbCount operator()(const AmbCount &a, const AmbCount &b) const
+  {
+    const AmbCount c = {a.task + b.task, a.step + b.step, a.idx + b.idx, a.split + b.split, a.partial + b.partial};
+
+    return c;
+  }
+};
+
+static unsigned AmbCreateChunks(int64_t m)
+{
+  return SysBlocks(m, SYS_WARP);
+}
+
+/* The bits of the keys that AmbDeviceKeys() makes */
+static int AmbCreateKeyBits(int64_t m, int scope)
+{
+  int bits = 16;
+
+  while (bits < 32 && (m - 1) / scope >> (bits - 16)) bits++;
+  return bits;
+}
+
+static SysStatus AmbCreateWorkspaceCreate(int64_t m, cudaStream_t stream, Workspace *w)
+{
+  const AmbCount zero = {0, 0, 0, 0, 0};
+  size_t         scan = 0, sort = 0;
+
+  memset(w, 0, sizeof(*w));
+  SYS_CUDA(cub::DeviceScan::ExclusiveScan(NULL, scan, w->count, w->count, AddCounts(), zero, (int)AmbCreateChunks(m) + 1, stream));
+  SYS_CUDA(cub::DeviceRadixSort::SortPairs(NULL, sort, w->key, w->key_sorted, w->row, w->perm, (int)m, 0, 32, stream));
+  w->cub_size = scan > sort ? scan : sort;
+  for (int pass = 0; pass < 2; pass++) {
+    SysArenaTake(&w->arena, &w->sample, AMB_MAX_BLOCK + 1);
+    SysArenaTake(&w->arena, &w->bad, 1);
+    SysArenaTake(&w->arena, &w->blocks, m);
+    SysArenaTake(&w->arena, &w->key, m);
+    SysArenaTake(&w->arena, &w->key_sorted, m);
+    SysArenaTake(&w->arena, &w->row, m);
+    SysArenaTake(&w->arena, &w->perm, m);
+    SysArenaTake(&w->arena, &w->count, AmbCreateChunks(m) + 1);
+    SysArenaTake(&w->arena, &w->cub, w->cub_size);
+    if (pass == 0) SYS_CALL(SysArenaAllocate(&w->arena));
+  }
+  return SYS_SUCCESS;
+}
+
+/* The steps of a task for which rows are shared by as many threads as keep the chip busy: many in a thread with blocks of one entry, fewer with longer blocks. A thread
+   with longer blocks also has more entries on their way, so that fewer threads do: with entries = 1, the steps are those of single entries for all block sizes. */
+static int AmbCreateStepsFor(const SysCSR *csr, int entries)
+{
+  const int64_t steps = (csr->nz / entries + LANES - 1) / LANES;
+  int           power = LEAST_STEPS;
+
+  while (power < steps && power < MOST_STEPS) power *= 2;
+  return power;
+}
+
+static SysStatus AmbCreateSample(const SysCSR *csr, const AmbSampleSizes *sizes, Workspace *w, int windows, cudaStream_t stream, AmbSample sample[])
+{
+  const size_t bytes = sizeof(*sample) * (AMB_MAX_BLOCK + 1);
+
+  SYS_CUDA(cudaMemsetAsync(w->sample, 0, bytes, stream));
+  SYS_CALL(AmbDeviceSample(csr, sizes, w->sample, windows, stream));
+  SYS_CUDA(cudaMemcpyAsync(sample, w->sample, bytes, cudaMemcpyDeviceToHost, stream));
+  SYS_CUDA(cudaStreamSynchronize(stream));
+  return SYS_SUCCESS;
+}
+
+/* Estimates the bytes of every block size, with rows in their order and sorted, from some of the chunks; sorts the choices, the best first.
+   Tasks have few steps, unless more of them spare bytes: for instance because a row then fits a thread, so that a chunk has diagonals. */
+static SysStatus AmbCreateModel(const SysCSR *csr, const AmbDeviceParams *params, Workspace *w, cudaStream_t stream, Choice choice[2 * AMB_MAX_BLOCK], int *nchoice)
+{
+  const int      windows = (int)(AmbCreateChunks(csr->m) < WINDOWS ? AmbCreateChunks(csr->m) : WINDOWS);
+  const double   scale   = (double)AmbCreateChunks(csr->m) / windows;
+  AmbSample      sample[2][AMB_MAX_BLOCK + 1];
+  AmbSampleSizes sizes[2]; /* with few steps, and with more */
+  int            kinds = 1;
+
+  sizes[0].last = csr->n < 1 ? 1 : csr->n < AMB_MAX_BLOCK ? (int)csr->n : AMB_MAX_BLOCK; /* a block does not leave the matrix */
+  if (params->block_size && params->block_size < sizes[0].last) sizes[0].last = params->block_size;
+  sizes[0].first   = params->block_size ? sizes[0].last : 1;
+  sizes[0].columns = params->columns;
+  sizes[1]         = sizes[0];
+  for (int b = sizes[0].first; b <= sizes[0].last; b++) {
+    sizes[0].steps[b] = params->steps ? params->steps : AmbCreateStepsFor(csr, b);
+    sizes[1].steps[b] = params->steps ? params->steps : AmbCreateStepsFor(csr, 1);
+    if (sizes[1].steps[b] != sizes[0].steps[b]) kinds = 2;
+  }
+  memset(sample, 0, sizeof(sample));
+  for (int k = 0; k < kinds && windows; k++) SYS_CALL(AmbCreateSample(csr, &sizes[k], w, windows, stream, sample[k]));
+  *nchoice = 0;
+  for (int b = sizes[0].first; b <= sizes[0].last; b++) {
+    for (int sorted = 0; sorted < 2; sorted++) {
+      Choice c[2];
+      int    k;
+
+      if (params->order && params->order != sorted + 1) continue;
+      for (int more = 0; more < kinds; more++) {
+        const AmbSample *s = &sample[more][b];
+
+        c[more] = {b, sizes[more].steps[b], sorted, 1, params->columns, params->scope ? params->scope : AMB_SCOPE, 0};
+        if (sorted) c[more].bytes = s->sorted * scale + sizeof(uint16_t) * (double)csr->m;
+        else {
+          for (int g = 1; g < AMB_GROUPS; g++) {
+            if (s->natural[g] < s->natural[c[more].row_group - 1]) c[more].row_group = g + 1;
+          }
+          c[more].bytes = s->natural[c[more].row_group - 1] * scale;
+        }
+      }
+      if (kinds > 1 && c[1].bytes < LONGER * c[0].bytes) c[0] = c[1];
+      for (k = *nchoice; k > 0 && choice[k - 1].bytes > c[0].bytes; k--) choice[k] = choice[k - 1];
+      choice[k] = c[0];
+      (*nchoice)++;
+    }
+  }
+  return SYS_SUCCESS;
+}
+
+static void AmbCreateLayoutArrays(SysArena *arena, const AmbCount *n, int sorted, int values, AmbLayout *L)
+{
+  SysArenaTake(arena, &L->task, n->task);
+  if (n->split) {
+    SysArenaTake(arena, &L->split, n->split);
+    SysArenaTake(arena, &L->arrived, n->split);
+    SysArenaTake(arena, &L->partial, n->partial);
+  }
+  if (sorted) SysArenaTake(arena, &L->perm, (size_t)L->m);
+  SysArenaTake(arena, &L->base, n->step);
+  SysArenaTake(arena, &L->idx, (size_t)SYS_WARP * n->idx);
+  if (values) SysArenaTake(arena, &L->val, (size_t)SYS_WARP * L->block_size * n->step);
+  SysArenaTake(arena, &L->count, (size_t)L->nchunk + 1);
+  SysArenaTake(arena, &L->shape, (size_t)L->nchunk);
+}
+
+/* Without the tasks, each of which is a chunk then, by the shapes of the chunks */
+static __global__ void AmbCreateCountKinds(AmbLayout A, int tasks, unsigned long long *kind)
+{
+  const unsigned t = blockIdx.x * blockDim.x + threadIdx.x;
+
+  if (t >= A.ntask) return;
+  atomicAdd(kind + (tasks ? AMB_TASK_KIND(A.task[t].what) : A.shape[t] >> 3), 1ull);
+  if (tasks && AMB_TASK_SPLIT(A.task[t].what)) atomicAdd(kind + 3, 1ull);
+}
+
+/* Sets the figures of the layout */
+static SysStatus Describe(const Workspace *w, const Choice *choice, const AmbCount *n, AmbDevice *A, cudaStream_t stream)
+{
+  AmbDeviceInfo     *info = &A->info;
+  unsigned long long kind[4];
+
+  if (n->task) {
+    SYS_CUDA(cudaMemsetAsync(w->sample, 0, sizeof(kind), stream));
+    SYS_CALL(SysLaunch(AmbCreateCountKinds, SysBlocks(n->task), SYS_THREADS, 0, stream, A->layout, A->filled, (unsigned long long *)w->sample));
+    SYS_CUDA(cudaMemcpyAsync(kind, w->sample, sizeof(kind), cudaMemcpyDeviceToHost, stream));
+    SYS_CUDA(cudaStreamSynchronize(stream));
+    info->diagonal = (int64_t)kind[AMB_DIAGONAL];
+    info->narrow   = (int64_t)kind[AMB_NARROW];
+    info->wide     = (int64_t)kind[AMB_WIDE];
+    info->split    = (int64_t)kind[3];
+  }
+  info->block_size    = choice->block_size;
+  info->steps         = choice->steps;
+  info->sorted        = choice->sorted;
+  info->sort_scope    = choice->scope;
+  info->row_group     = choice->row_group;
+  info->tasks         = n->task;
+  A->bytes_plain      = choice->bytes;
+  info->stored_values = (double)n->step * SYS_WARP * choice->block_size;
+  A->bytes_pattern    = (double)n->idx * SYS_WARP * sizeof(uint16_t) + (double)n->step * sizeof(int) + (double)n->task * sizeof(AmbTask) + (choice->sorted ? (double)A->layout.m * sizeof(uint16_t) : 0);
+  AmbValuesDescribe(A);
+  return SYS_SUCCESS;
+}
+
+static SysStatus AmbCreateBuild(const SysCSR *csr, const int *from, const Choice *choice, Workspace *w, cudaStream_t stream, AmbDevice *A)
+{
+  const AmbArrays arrays   = {csr->i, csr->j, csr->a, from};
+  const AmbCount  zero     = {0, 0, 0, 0, 0};
+  AmbLayout      *L        = &A->layout;
+  AmbCount        total    = {0, 0, 0, 0, 0};
+  SysArena        arena    = {NULL, 0};
+  const int       together = w->values.asked == SYS_VALUES_DOUBLE; /* values never leave val[], which may lie beside the other arrays */
+  AmbLayout       plan;
+  unsigned        bad;
+
+  L->m          = (int)csr->m;
+  L->n          = (int)csr->n;
+  L->nz         = (int)csr->nz;
+  L->block_size = choice->block_size;
+  L->row_group  = choice->row_group;
+  L->steps      = choice->steps;
+  L->nchunk     = AmbCreateChunks(csr->m);
+  A->values     = w->values;
+  A->filled     = 1;
+  if (!L->nchunk) return Describe(w, choice, &total, A, stream);
+  SYS_CUDA(cudaMemsetAsync(w->bad, 0, sizeof(*w->bad), stream));
+  SYS_CALL(AmbDeviceCount(csr, choice->block_size, choice->steps, w->blocks, w->bad, stream));
+  if (choice->sorted) {
+    SYS_CALL(AmbDeviceKeys(csr->m, choice->scope, w->blocks, w->key, w->row, stream));
+    SYS_CUDA(cub::DeviceRadixSort::SortPairs(w->cub, w->cub_size, w->key, w->key_sorted, w->row, w->perm, L->m, 0, AmbCreateKeyBits(L->m, choice->scope), stream));
+  }
+  /* plans in the workspace, because the sizes of the arrays are not known before */
+  plan       = *L;
+  plan.perm  = choice->sorted ? w->perm : NULL;
+  plan.count = w->count;
+  plan.shape = (unsigned char *)w->key;
+  SYS_CUDA(cudaMemsetAsync(w->count + L->nchunk, 0, sizeof(*w->count), stream));
+  SYS_CALL(AmbDevicePlan(&plan, &arrays, w->blocks, choice->columns, stream));
+  SYS_CUDA(cub::DeviceScan::ExclusiveScan(w->cub, w->cub_size, w->count, w->count, AddCounts(), zero, (int)L->nchunk + 1, stream));
+  SYS_CUDA(cudaMemcpyAsync(&total, w->count + L->nchunk, sizeof(total), cudaMemcpyDeviceToHost, stream));
+  SYS_CUDA(cudaMemcpyAsync(&bad, w->bad, sizeof(bad), cudaMemcpyDeviceToHost, stream));
+  SYS_CUDA(cudaStreamSynchronize(stream));
+  if (bad) return SYS_NOT_ASCENDING;
+  L->ntask              = total.task;
+  A->info.stored_values = (double)total.step * SYS_WARP * choice->block_size;
+  A->info.split         = total.split;
+  SYS_CALL(AmbValuesStencil(A, &arrays, stream));
+  A->filled = !A->stencil.n; /* values that do not suit the stencil may come later */
+  AmbCreateLayoutArrays(&arena, &total, choice->sorted, together, L);
+  SYS_CALL(SysArenaAllocate(&arena));
+  A->memory = arena.memory;
+  AmbCreateLayoutArrays(&arena, &total, choice->sorted, together, L);
+  if (A->filled) SYS_CALL(AmbValuesRoom(A));
+  A->info.bytes_extra = (double)arena.used;
+  if (choice->sorted) SYS_CUDA(cudaMemcpyAsync(L->perm, w->perm, sizeof(*L->perm) * (size_t)L->m, cudaMemcpyDeviceToDevice, stream));
+  SYS_CUDA(cudaMemcpyAsync(L->count, w->count, sizeof(*L->count) * ((size_t)L->nchunk + 1), cudaMemcpyDeviceToDevice, stream));
+  SYS_CUDA(cudaMemcpyAsync(L->shape, plan.shape, L->nchunk, cudaMemcpyDeviceToDevice, stream));
+  if (A->filled) SYS_CALL(AmbDeviceFill(L, &arrays, stream));
+  SYS_CALL(Describe(w, choice, &total, A, stream));
+  A->info.bytes_extra -= A->bytes_pattern + (together ? A->info.stored_values * sizeof(SysScalar) : 0);
+  return A->filled ? AmbValuesStore(A, NULL, stream) : SYS_SUCCESS;
+}
+
+static SysStatus AmbCreateConverted(const SysCSR *csr, const int *from, const Choice *choice, Workspace *w, cudaStream_t stream, AmbDevice **A)
+{
+  SysStatus status;
+
+  *A = (AmbDevice *)calloc(1, sizeof(**A));
+  if (!*A) return SYS_OUT_OF_MEMORY;
+  status = AmbCreateBuild(csr, from, choice, w, stream, *A);
+  if (status != SYS_SUCCESS) {
+    AmbDeviceDestroy(*A);
+    *A = NULL;
+    return status;
+  }
+  (*A)->early        = SysStartsEarly();
+  (*A)->written      = 1;
+  (*A)->info.threads = 128;
+  (*A)->deep         = choice->block_size > 2 || (*A)->info.stored_values > 16. * SYS_WARP * choice->block_size * (double)(*A)->info.tasks;
+  return SYS_SUCCESS;
+}
+
+/* The data of trials */
+struct Trials {
+  const SysCSR    *csr;
+  const AmbArrays *arrays;
+  SysTrial         trial;
+  int              products = SYS_TUNE_TRIAL; /* in one of them */
+  double           start, conversion;         /* seconds: when all began, and what one conversion takes */
+};
+
+static SysStatus AmbCreateTrialTime(Trials *t, const AmbDevice *A, int threads, int deep, float *time)
+{
+  SysTrial  *T       = &t->trial;
+  const auto product = [&](int k) { return AmbDeviceLaunch(A, threads, deep, k && A->early, t->arrays, 1, T->x, 0, NULL, T->z, T->stream); };
+
+  return SysTrialTime(T, t->products, product, time);
+}
+
+/* Chooses the kernel and the size of thread blocks for a given layout */
+static SysStatus AmbCreateTuneKernel(Trials *t, int threads, AmbDevice *A, float *best)
+{
+  const int sizes[] = {128, 64, 256};
+  float     time;
+
+  A->info.threads = threads ? threads : sizes[0];
+  SYS_CALL(AmbCreateTrialTime(t, A, A->info.threads, A->deep, best));
+  if (!A->stencil.n) {
+    SYS_CALL(AmbCreateTrialTime(t, A, A->info.threads, !A->deep, &time));
+    if (time < SYS_TUNE_GAIN * *best) {
+      *best   = time;
+      A->deep = !A->deep;
+    }
+  }
+  for (int k = 1; k < 3 && !threads; k++) {
+    SYS_CALL(AmbCreateTrialTime(t, A, sizes[k], A->deep, &time));
+    if (time < SYS_TUNE_GAIN * *best) {
+      *best           = time;
+      A->info.threads = sizes[k];
+    }
+  }
+  return SYS_SUCCESS;
+}
+
+/* Converts with another choice and keeps the faster layout; does nothing if tuning has taken too long already */
+static SysStatus AmbCreateTryChoice(Trials *t, const Choice *choice, Workspace *w, AmbDevice **A, float *best)
+{
+  AmbDevice *other;
+  SysStatus  status;
+  float      time;
+
+  if (t->trial.tried + SYS_TUNE_TRIAL + 1 > MOST_TRIED || SysSeconds(CLOCK_MONOTONIC) - t->start + t->conversion > BUDGET * 1e-3 * *best) return SYS_SUCCESS;
+  status = AmbCreateConverted(t->csr, t->arrays->from, choice, w, t->trial.stream, &other);
+
+  if (status == SYS_OUT_OF_MEMORY || status == SYS_TOO_LARGE) return SYS_SUCCESS;
+  SYS_CALL(status);
+  other->info.threads = (*A)->info.threads;
+  other->deep         = (*A)->deep;
+  status              = AmbCreateTrialTime(t, other, other->info.threads, other->deep, &time);
+  if (status == SYS_SUCCESS && time < SYS_TUNE_GAIN * *best) {
+    AmbDevice *slower = *A;
+
+    *best = time;
+    *A    = other;
+    other = slower;
+  }
+  AmbDeviceDestroy(other);
+  return status;
+}
+
+/* Tunes the best layout by the model: tries the kernels, then longer tasks, then rows in the other order, then the next block size if its bytes are near */
+static SysStatus AmbCreateTune(Trials *t, const AmbDeviceParams *params, const Choice *choice, int nchoice, Workspace *w, AmbDevice **A)
+{
+  Choice best = choice[0];
+  float  time, before;
+
+  t->products = best.bytes > LARGE ? TRIAL_LARGE : SYS_TUNE_TRIAL;
+  SYS_CALL(AmbCreateTuneKernel(t, params->threads, *A, &time));
+  if (best.bytes > LARGE || (*A)->stencil.n) return SYS_SUCCESS;
+  before = time;
+  if (!params->steps && best.steps < MOST_STEPS && (*A)->info.tasks > (*A)->layout.nchunk) {
+    Choice longer = best;
+
+    longer.steps *= 2;
+    SYS_CALL(AmbCreateTryChoice(t, &longer, w, A, &time));
+    if (time < before) best.steps *= 2;
+  }
+  for (int order = 1; order >= 0; order--) {
+    for (int k = 1; k < nchoice; k++) {
+      Choice other = choice[k];
+
+      if ((other.block_size == best.block_size) != order || other.bytes > (order ? NEAR_ORDER : NEAR) * best.bytes) continue;
+      if (other.block_size == best.block_size) other.steps = best.steps;
+      before = time;
+      SYS_CALL(AmbCreateTryChoice(t, &other, w, A, &time));
+      if (time < before) best = other;
+      break;
+    }
+  }
+  return SYS_SUCCESS;
+}
+
+SysStatus AmbDeviceConvert(const SysCSR *csr, const int *from, const AmbDeviceParams *params, cudaStream_t stream, AmbDevice **A)
+{
+  const AmbArrays arrays = {csr->i, csr->j, csr->a, from};
+  Choice          choice[2 * AMB_MAX_BLOCK];
+  int             nchoice = 0;
+  Workspace       w;
+  Trials          trials;
+  SysStatus       status;
+
+  *A            = NULL;
+  trials.csr    = csr;
+  trials.arrays = &arrays;
+  trials.start  = SysSeconds(CLOCK_MONOTONIC);
+  if (csr->m > INT_MAX || csr->n > INT_MAX || csr->nz > INT_MAX) return SYS_TOO_LARGE;
+  if (params->scope && csr->m / params->scope > 65535) return SYS_TOO_LARGE; /* the keys by which rows are sorted have 32 bits */
+  status = AmbCreateWorkspaceCreate(csr->m, stream, &w);
+  SysValuesBegin(&w.values, params->values, SYS_TABLE_VALUES - 1);
+  if (status == SYS_SUCCESS) status = AmbValuesChoose(&w.values, csr->nz, csr->a, from, stream);
+  if (status == SYS_SUCCESS) status = AmbCreateModel(csr, params, &w, stream, choice, &nchoice);
+  if (status == SYS_SUCCESS) status = AmbCreateConverted(csr, from, &choice[0], &w, stream, A);
+  trials.conversion = SysSeconds(CLOCK_MONOTONIC) - trials.start;
+  if (status == SYS_SUCCESS && params->threads) (*A)->info.threads = params->threads;
+  if (status == SYS_SUCCESS && params->measure && csr->nz) {
+    status = SysTrialCreate(csr, stream, &trials.trial);
+    if (status == SYS_SUCCESS) status = AmbCreateTune(&trials, params, choice, nchoice, &w, A);
+    else if (status == SYS_OUT_OF_MEMORY) status = SYS_SUCCESS;
+    (*A)->info.tried = trials.trial.tried;
+  }
+  (void)cudaFree(w.arena.memory);
+  if (status == SYS_SUCCESS) (*A)->transposed.values = params->values;
+  if (status == SYS_SUCCESS && params->live && !params->measure && csr->nz) AmbLiveCreate(*A, params->threads != 0);
+  if (status != SYS_SUCCESS) {
+    AmbDeviceDestroy(*A);
+    *A = NULL;
+  }
+  return status;
+}

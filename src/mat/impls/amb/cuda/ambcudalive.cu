@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+   The choice of the kernel while a solver runs: the solver's own products are made by one kernel after the other, between two events
+
+   All kernels and all sizes of thread blocks add in the same order, so that every product has the bits that it would have without the choice. Nothing is laid out or
+   allocated, and the host never waits. It may be many products ahead of the device: each product that is timed has two events of its own until its
+   time is taken, once they have been met. Products after the last that is timed are made by the kernel that is the best so far.
+*/
+#include <stdlib.h>
+
+#include "sys/systuning.h"
+#include "mat/impls/amb/cuda/ambcuda.cuh"
+
+#define KERNELS 6
+#define ROUNDS  4     /* products by each kernel, at most */
+#define FAR     1.15  /* after two rounds kernels that take so many times the least time make no further product */
+#define TICK    2.e-4 /* milliseconds by which events may differ */
+#define MOST    (KERNELS * ROUNDS)
+
+typedef struct {
+  int   threads, deep;
+  float least; /* milliseconds of the shortest product, or 0 */
+} Kernel;
+
+struct _AmbLive {
+  cudaEvent_t event[MOST][2];  /* made when they are needed */
+  int         made[MOST];      /* the kernel of each product that is timed and whose time is not known, in their order */
+  int         begun, taken;    /* so many such products, and the times that have been taken of them */
+  Kernel      kernel[KERNELS]; /* the model's choice first */
+  int         n, k, round;     /* the kernel of the next product to be timed */
+  int         kind;            /* of the first product; others are not timed */
+  int         state;           /* of the storage of values, for which times hold */
+};
+
+/* Values that are stored otherwise are multiplied by other kernels */
+static int AmbLiveState(const AmbDevice *A)
+{
+  return 2 * (int)A->stored.stored + (A->stencil.n > 0);
+}
+
+static void AmbLiveRestart(AmbDevice *A)
+{
+  AmbLive *L = A->live;
+
+  for (int k = 0; k < L->n; k++) L->kernel[k].least = 0;
+  L->k = L->round = L->begun = L->taken = 0;
+  L->kind                               = -1;
+  L->state                              = AmbLiveState(A);
+  A->info.live                          = 0;
+}
+
+/* Begins the choice, of the kernel alone where the size of thread blocks is fixed; without memory for it, the model's kernel stays */
+void AmbLiveCreate(AmbDevice *A, bool fixed)
+{
+  static const int sizes[] = {64, 128, 256};
+  AmbLive         *L       = (AmbLive *)calloc(1, sizeof(*L));
+
+  if (!L) return;
+  L->kernel[L->n++] = {A->info.threads, A->deep, 0};
+  if (fixed) L->kernel[L->n++] = {A->info.threads, !A->deep, 0};
+  for (int deep = 0; deep < 2 && !fixed; deep++) {
+    for (int size : sizes) {
+      if (size != A->info.threads || deep != A->deep) L->kernel[L->n++] = {size, deep, 0};
+    }
+  }
+  A->live = L;
+  AmbLiveRestart(A);
+}
+
+void AmbLiveDestroy(AmbDevice *A)
+{
+  AmbLive *L = A->live;
+
+  if (!L) return;
+  for (auto &pair : L->event) {
+    for (cudaEvent_t e : pair) {
+      if (e) (void)cudaEventDestroy(e);
+    }
+  }
+  free(L);
+  A->live      = NULL;
+  A->info.live = 0;
+}
+
+static const Kernel *AmbLiveBest(const AmbLive *L)
+{
+  const Kernel *best = L->kernel;
+
+  for (int k = 1; k < L->n; k++) {
+    const float limit = best == L->kernel ? fminf((float)SYS_TUNE_GAIN * best->least, best->least - (float)TICK) : best->least;
+
+    if (L->kernel[k].least > 0 && L->kernel[k].least < limit) best = L->kernel + k;
+  }
+  return best;
+}
+
+/* Was the kernel at hand much slower than the best in two rounds? Without times none is. */
+static bool AmbLiveFar(const AmbLive *L)
+{
+  return L->k && L->round >= 2 && L->round < ROUNDS && L->kernel[L->k].least > FAR * AmbLiveBest(L)->least;
+}
+
+static void AmbLiveNext(AmbLive *L)
+{
+  if (++L->k < L->n) return;
+  L->k = 0;
+  L->round++;
+}
+
+/* Takes the times that are known by now, and passes over kernels that are too slow by them; after the last time the best kernel stays, and the choice is over */
+static void AmbLiveTake(AmbDevice *A)
+{
+  AmbLive *L = A->live;
+
+  for (; L->taken < L->begun; L->taken++) {
+    const cudaEvent_t *event  = L->event[L->taken];
+    Kernel            *kernel = L->kernel + L->made[L->taken];
+    cudaError_t        met    = cudaEventQuery(event[1]);
+    float              time;
+
+    if (met == cudaSuccess) met = cudaEventElapsedTime(&time, event[0], event[1]);
+    if (met != cudaSuccess) (void)cudaGetLastError();
+    if (met == cudaErrorNotReady) break;
+    if (met != cudaSuccess) {
+      AmbLiveDestroy(A);
+      return;
+    }
+    A->info.tried++;
+    if (kernel->least == 0 || time < kernel->least) kernel->least = time;
+  }
+  while (AmbLiveFar(L)) AmbLiveNext(L);
+  if (L->taken < L->begun) return;
+  L->taken = L->begun = 0;
+  if (L->round < ROUNDS) return;
+  A->info.threads = AmbLiveBest(L)->threads;
+  A->deep         = AmbLiveBest(L)->deep;
+  AmbLiveDestroy(A);
+}
+
+/* Records the first event of the next product to be timed */
+static bool AmbLiveRecord(AmbLive *L, cudaStream_t stream)
+{
+  cudaEvent_t *event = L->event[L->begun];
+  bool         done  = true;
+
+  for (int e = 0; e < 2 && done; e++) done = event[e] || cudaEventCreate(&event[e]) == cudaSuccess;
+  if (done && cudaEventRecord(event[0], stream) == cudaSuccess) return true;
+  (void)cudaGetLastError();
+  return false;
+}
+
+/* The kernel that makes this product. kind tells products from each other that are made by different kernels anyway. */
+AmbKernel AmbLiveBegin(AmbDevice *A, int kind, cudaStream_t stream)
+{
+  cudaStreamCaptureStatus capture  = cudaStreamCaptureStatusActive;
+  const bool              captured = cudaStreamIsCapturing(stream, &capture) != cudaSuccess || capture != cudaStreamCaptureStatusNone;
+  AmbLive                *L;
+
+  if (!captured && A->live->state != AmbLiveState(A)) AmbLiveRestart(A);
+  if (!captured) AmbLiveTake(A);
+  L = A->live;
+  if (!L) return {A->info.threads, A->deep, 0};
+  if (!captured && L->kind < 0) L->kind = kind;
+  if (captured || L->kind != kind || L->round == ROUNDS || !AmbLiveRecord(L, stream)) return {AmbLiveBest(L)->threads, AmbLiveBest(L)->deep, 0};
+  A->info.live = 1;
+  return {L->kernel[L->k].threads, L->kernel[L->k].deep, 1};
+}
+
+/* Called after a product that is timed */
+void AmbLiveEnd(AmbDevice *A, cudaStream_t stream)
+{
+  AmbLive *L = A->live;
+
+  if (cudaEventRecord(L->event[L->begun][1], stream) == cudaSuccess) {
+    L->made[L->begun++] = L->k;
+    AmbLiveNext(L);
+  } else (void)cudaGetLastError();
+}

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+   Products in the AMB format on a CUDA device whose values are rounded to single precision
+*/
+#include "mat/impls/amb/cuda/ambcudastored.cuh"
+
+#if defined(SYS_HAVE_STORAGE_SINGLE)
+/* Sums the products of a lane; loads U steps before it uses the first of them */
+template <int B, int U, int KIND, bool ADD>
+static __device__ __forceinline__ SysScalar AmbMultFloats(const AmbLayout &A, const AmbStored &S, const AmbTask &t, unsigned lane, int group, const SysScalar *x, const Scale<ADD> &scale)
+{
+  const unsigned      n = AMB_TASK_STEPS(t.what);
+  const Columns<KIND> columns(A, t, lane, group);
+  const float        *val = (const float *)S.small + (size_t)SYS_WARP * B * t.step + lane;
+  SysScalar           sum = 0;
+
+  for (unsigned s = 0; s < n; s += U) {
+    SysScalar v[U][B];
+    int       c[U];
+
+  #pragma unroll
+    for (int u = 0; u < U; u++) {
+      if (s + u < n) {
+        c[u] = columns.At(s + u);
+  #pragma unroll
+        for (int k = 0; k < B; k++) v[u][k] = LoadOnce(val + (size_t)SYS_WARP * ((s + u) * B + k));
+      }
+    }
+    if (s == 0) {
+      SysWait();
+      sum = scale.Begin();
+    }
+  #pragma unroll
+    for (int u = 0; u < U; u++) {
+      if (s + u < n) {
+  #pragma unroll
+        for (int k = 0; k < B; k++) sum += scale.Product(v[u][k], x[c[u] + k]);
+      }
+    }
+  }
+  if (n == 0) {
+    SysWait();
+    sum = scale.Begin();
+  }
+  return sum;
+}
+
+template <int B, int U, bool ADD>
+struct Floats {
+  const AmbStored &S;
+
+  template <int KIND>
+  __device__ __forceinline__ SysScalar Of(const AmbLayout &A, const AmbTask &t, unsigned lane, int group, const SysScalar *x, const Scale<ADD> &scale) const
+  {
+    return AmbMultFloats<B, U, KIND, ADD>(A, S, t, lane, group, x, scale);
+  }
+};
+
+/* Blocks of more columns: a load brings four values. With short blocks this takes longer. */
+struct Rounded {
+  typedef float4 Word;
+  typedef float  Small, Last;
+
+  __device__ __forceinline__           Rounded(const AmbStored &) { }
+  __device__ __forceinline__ SysScalar Of(const float4 &word, int q) const { return q == 0 ? word.x : q == 1 ? word.y : q == 2 ? word.z : word.w; }
+  __device__ __forceinline__ SysScalar Of(float value) const { return value; }
+};
+
+template <int B, int U, bool ADD>
+struct Quads {
+  const AmbStored &S;
+
+  template <int KIND>
+  __device__ __forceinline__ SysScalar Of(const AmbLayout &A, const AmbTask &t, unsigned lane, int group, const SysScalar *x, const Scale<ADD> &scale) const
+  {
+    return AmbMultQuads<Rounded, B, U, KIND, ADD>(A, S, t, lane, group, x, scale);
+  }
+};
+
+/* Kernels with quads take four steps at a time, the deep ones eight */
+const AmbLaunchers AmbLaunchersSingle = {
+  {AmbStoredLaunch<Floats, 1,  4, 6>, AmbStoredLaunch<Floats, 1,  8, 4>},
+  {AmbStoredLaunch<Floats, 2,  2, 5>, AmbStoredLaunch<Floats, 2,  4, 4>},
+  {AmbStoredLaunch<Floats, 3,  2, 6>, AmbStoredLaunch<Floats, 3,  3, 4>},
+  {AmbStoredLaunch<Quads,  4,  4, 4>, AmbStoredLaunch<Quads,  4,  8, 3>},
+  {AmbStoredLaunch<Quads,  5,  4, 4>, AmbStoredLaunch<Quads,  5,  8, 2>},
+  {AmbStoredLaunch<Quads,  6,  4, 3>, AmbStoredLaunch<Quads,  6,  8, 2>},
+  {AmbStoredLaunch<Quads,  7,  4, 3>, AmbStoredLaunch<Quads,  7,  8, 2>},
+  {AmbStoredLaunch<Quads,  8,  4, 3>, AmbStoredLaunch<Quads,  8,  8, 2>},
+  {AmbStoredLaunch<Quads,  9,  4, 3>, AmbStoredLaunch<Quads,  9,  8, 2>},
+  {AmbStoredLaunch<Quads,  10, 4, 3>, AmbStoredLaunch<Quads,  10, 8, 2>}
+};
+#endif

@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+   Stencils: a storage for matrices in which nearly all rows have the same values on the same diagonals, as on grids with constant coefficients
+
+   The stencil is in the arguments of the kernel. A row has a mask, a bit for each entry of the stencil that the row has, so that a product reads 4 bytes a row (8 or
+   12 for long stencils) besides x and y. Rows that have other entries are multiplied from the CSR arrays. With groups of rows, as for nodes with several unknowns,
+   diagonals count from the first row of a group, and each row of a group has values of its own.
+
+   The terms of a row are added in the order of its columns. The sums have the bits of AmbMultMult() if that kernel gives each row to one lane.
+*/
+#include <string.h>
+
+#include "mat/impls/amb/cuda/ambcudamult.cuh"
+
+#define SHORT  10          /* entries of a short stencil, at most */
+#define LANES  8           /* lanes that look at a row while masks are made */
+#define OTHERS 50          /* one row in so many may have other entries than the stencil */
+#define OTHER  0x80000000u /* in the first word of the mask of such a row */
+
+/* ------------------------------------------------- the product ------------------------------------------------- */
+
+/* A lane has G groups of Q rows. Entries of x are loaded once for the rows of a group, whose terms have the same columns. */
+template <int Q, int G>
+struct Rows {
+  int       first[G]; /* the first row of a group */
+  unsigned  mask[G][Q];
+  SysScalar sum[G][Q];
+};
+
+/* Adds the entries of one word of the masks; ALL: every lane has all of these entries in all of its rows */
+template <int Q, int G, int U, bool ADD, bool ALL>
+static __device__ __forceinline__ void AmbStencilWord(const AmbStencil &S, int begin, int n, SysScalar alpha, const SysScalar *x, Rows<Q, G> &rows)
+{
+  const Scale<ADD> scale = {alpha, 0, NULL, 0, false};
+
+  for (int s = 0; s < n; s += U) {
+    SysScalar e[U][G];
+
+#pragma unroll
+    for (int u = 0; u < U; u++) {
+      if (s + u < n) {
+#pragma unroll
+        for (int g = 0; g < G; g++) {
+          unsigned any = 0;
+
+#pragma unroll
+          for (int q = 0; q < Q; q++) any |= rows.mask[g][q];
+          if (ALL || any >> (s + u) & 1) e[u][g] = x[rows.first[g] + S.offset[begin + s + u]];
+        }
+      }
+    }
+#pragma unroll
+    for (int u = 0; u < U; u++) {
+      if (s + u < n) {
+#pragma unroll
+        for (int q = 0; q < Q; q++) {
+          const SysScalar v = S.value[(begin + s + u) * Q + q];
+
+#pragma unroll
+          for (int g = 0; g < G; g++) {
+            if (ALL || rows.mask[g][q] >> (s + u) & 1) rows.sum[g][q] += scale.Product(v, e[u][g]);
+          }
+        }
+      }
+    }
+  }
+}
+
+/* With DOT, each warp leaves its part of x.z */
+template <int Q, int G, int U, int BLOCKS, bool ADD, bool DOT>
+static __global__ void __launch_bounds__(AMB_MOST_THREADS, AMB_BLOCKS(BLOCKS)) AmbStencilMult(const __grid_constant__ AmbStencil S, const __grid_constant__ AmbArrays csr, int m, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z, SysScalar *parts)
+{
+  const int64_t thread = blockIdx.x * (int64_t)blockDim.x + threadIdx.x;
+  const int64_t begin  = thread / SYS_WARP * SYS_WARP * G + thread % SYS_WARP; /* the first group of this lane */
+  Rows<Q, G>    rows;
+  unsigned      other = 0; /* a bit for each row that has other entries */
+  SysScalar     dot   = 0;
+
+#pragma unroll
+  for (int g = 0; g < G; g++) rows.first[g] = (int)min((begin + g * SYS_WARP) * Q, (int64_t)m);
+  if (!__any_sync(SYS_ALL_LANES, rows.first[0] < m)) return;
+  for (int w = 0; w < S.words; w++) {
+    const int      n    = min(AMB_STENCIL_WORD, S.n - AMB_STENCIL_WORD * w);
+    const unsigned full = (1u << n) - 1;
+    bool           all  = true;
+
+#pragma unroll
+    for (int g = 0; g < G; g++) {
+#pragma unroll
+      for (int q = 0; q < Q; q++) {
+        rows.mask[g][q] = rows.first[g] + q < m ? __ldg(S.mask + (size_t)w * m + rows.first[g] + q) : 0;
+        all &= rows.mask[g][q] == full;
+        if (rows.mask[g][q] & OTHER) other |= 1u << (g * Q + q);
+      }
+    }
+    if (w == 0) {
+      SysWait();
+#pragma unroll
+      for (int g = 0; g < G; g++) {
+#pragma unroll
+        for (int q = 0; q < Q; q++) rows.sum[g][q] = ADD && rows.first[g] + q < m ? beta * y[rows.first[g] + q] : 0;
+      }
+    }
+    if (__all_sync(SYS_ALL_LANES, all)) AmbStencilWord<Q, G, U, ADD, true>(S, AMB_STENCIL_WORD * w, n, alpha, x, rows);
+    else AmbStencilWord<Q, G, U, ADD, false>(S, AMB_STENCIL_WORD * w, n, alpha, x, rows);
+  }
+#pragma unroll
+  for (int g = 0; g < G; g++) {
+#pragma unroll
+    for (int q = 0; q < Q; q++) {
+      const Scale<ADD> scale = {alpha, beta, y, rows.first[g] + q, rows.first[g] + q < m};
+
+      if (!scale.owner) continue;
+      if (other >> (g * Q + q) & 1) {
+        for (int k = csr.i[scale.row]; k < csr.i[scale.row + 1]; k++) rows.sum[g][q] += scale.Product(AmbEntry(csr, k), x[csr.j[k]]);
+      }
+      z[scale.row] = scale.End(rows.sum[g][q]);
+      if (DOT) dot += x[scale.row] * rows.sum[g][q];
+    }
+  }
+  if (DOT) {
+    dot = AmbMultWarpSum(dot, 1);
+    if (thread % SYS_WARP == 0) parts[thread / SYS_WARP] = dot;
+  }
+}
+
+/* With nparts, the product leaves that many sums in parts[]; if parts is NULL, it is only asked how many */
+template <int Q, int G, int U, int BLOCKS>
+static cudaError_t AmbStencilLaunchGroup(const AmbStencil *S, int m, int threads, int early, const AmbArrays *csr, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z, SysScalar *parts, int64_t *nparts, cudaStream_t stream)
+{
+  const unsigned      warps = SysBlocks(m, SYS_WARP * Q * G);
+  const AmbMultConfig c(warps, threads, early, stream);
+
+  if (nparts) {
+    *nparts = warps;
+    return parts ? cudaLaunchKernelEx(&c.config, AmbStencilMult<Q, G, U, BLOCKS, false, true>, *S, *csr, m, alpha, x, beta, y, z, parts) : cudaSuccess;
+  }
+  if (beta == 0) return cudaLaunchKernelEx(&c.config, AmbStencilMult<Q, G, U, BLOCKS, false, false>, *S, *csr, m, alpha, x, beta, y, z, parts);
+  return cudaLaunchKernelEx(&c.config, AmbStencilMult<Q, G, U, BLOCKS, true, false>, *S, *csr, m, alpha, x, beta, y, z, parts);
+}
+
+/* With long stencils the values, which come from the arguments, serve more rows of a lane */
+static SysStatus AmbStencilLaunchAny(const AmbStencil *S, int m, int threads, int early, const AmbArrays *csr, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z, SysScalar *parts, int64_t *nparts, cudaStream_t stream)
+{
+  if (S->group == 1 && S->n <= SHORT) SYS_CUDA((AmbStencilLaunchGroup<1, 2, 5, 4>(S, m, threads, early, csr, alpha, x, beta, y, z, parts, nparts, stream)));
+  else if (S->group == 1) SYS_CUDA((AmbStencilLaunchGroup<1, 4, 3, 3>(S, m, threads, early, csr, alpha, x, beta, y, z, parts, nparts, stream)));
+  else SYS_CUDA((AmbStencilLaunchGroup<3, 1, 3, 5>(S, m, threads, early, csr, alpha, x, beta, y, z, parts, nparts, stream)));
+  return SYS_SUCCESS;
+}
+
+SysStatus AmbStencilLaunch(const AmbStencil *S, int m, int threads, int early, const AmbArrays *csr, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z, cudaStream_t stream)
+{
+  return AmbStencilLaunchAny(S, m, threads, early, csr, alpha, x, beta, y, z, NULL, NULL, stream);
+}
+
+SysStatus AmbStencilLaunchDot(const AmbStencil *S, int m, int threads, int early, const AmbArrays *csr, const SysScalar *x, SysScalar *z, SysScalar *parts, int64_t *nparts, cudaStream_t stream)
+{
+  return AmbStencilLaunchAny(S, m, threads, early, csr, 1, x, 0, NULL, z, parts, nparts, stream);
+}
+
+/* ------------------------------------------------- making a stencil ------------------------------------------------- */
+
+typedef struct {
+  unsigned long long longest; /* the length of the longest row, in the upper half, and the distance of the first such row from the end */
+  unsigned           others;  /* rows with other entries than the stencil */
+  AmbStencil         stencil;
+} Found;
+
+static __global__ void __launch_bounds__(SYS_THREADS) AmbStencilFindLongest(int m, const int *i, Found *found)
+{
+  unsigned long long longest = 0;
+
+  SYS_FOR_EACH(r, m) longest = max(longest, (unsigned long long)(unsigned)(i[r + 1] - i[r]) << 32 | (unsigned)(m - 1 - r));
+  for (unsigned d = 1; d < SYS_WARP; d *= 2) longest = max(longest, __shfl_xor_sync(SYS_ALL_LANES, longest, d));
+  if (threadIdx.x % SYS_WARP == 0) atomicMax(&found->longest, longest);
+}
+
+/* Takes the group of the longest row as stencil, unless its rows have different columns, or too many; a thread for each entry */
+static __global__ void AmbStencilTake(int m, const AmbArrays csr, int group, Found *found)
+{
+  const int  row = m - 1 - (int)(unsigned)found->longest, first = row - row % group, n = (int)(found->longest >> 32), k = (int)threadIdx.x;
+  const int *i     = csr.i + first;
+  bool       alike = n <= AMB_STENCIL_MOST && first + group <= m;
+
+  for (int q = 0; q < group && alike; q++) alike = i[q + 1] - i[q] == n && (k >= n || csr.j[i[q] + k] == csr.j[i[0] + k]);
+  if (!__syncthreads_and(alike)) return;
+  if (k < n) {
+    found->stencil.offset[k] = csr.j[i[0] + k] - first;
+    for (int q = 0; q < group; q++) found->stencil.value[k * group + q] = AmbEntry(csr, i[q] + k);
+  }
+  if (k == 0) {
+    found->stencil.n     = n;
+    found->stencil.words = (n + AMB_STENCIL_WORD - 1) / AMB_STENCIL_WORD;
+    found->stencil.group = group;
+  }
+}
+
+/* Makes the masks; several lanes look at a row */
+static __global__ void __launch_bounds__(SYS_THREADS) AmbStencilMasks(int m, const __grid_constant__ AmbArrays csr, const __grid_constant__ AmbStencil S, unsigned *others)
+{
+  const int64_t row                     = (blockIdx.x * (int64_t)SYS_THREADS + threadIdx.x) / LANES;
+  const int     lane                    = (int)(threadIdx.x % LANES);
+  const int     group                   = row < m ? (int)(row - row % S.group) : 0;
+  unsigned      mask[AMB_STENCIL_WORDS] = {0}, other = 0;
+
+  for (int k = row < m ? csr.i[row] + lane : 0; row < m && k < csr.i[row + 1]; k += LANES) {
+    const SysScalar a = AmbEntry(csr, k);
+    const int       o = SysCountLess(S.offset, S.n, csr.j[k] - group);
+
+    if (o < S.n && S.offset[o] == csr.j[k] - group && SysTableSame(SysTableBitsOf(&a), SysTableBitsOf(&S.value[o * S.group + row % S.group]))) {
+#pragma unroll
+      for (int w = 0; w < AMB_STENCIL_WORDS; w++) mask[w] |= o / AMB_STENCIL_WORD == w ? 1u << o % AMB_STENCIL_WORD : 0;
+    } else other = OTHER;
+  }
+  for (unsigned d = 1; d < LANES; d *= 2) {
+    other |= __shfl_xor_sync(SYS_ALL_LANES, other, d);
+#pragma unroll
+    for (int w = 0; w < AMB_STENCIL_WORDS; w++) mask[w] |= __shfl_xor_sync(SYS_ALL_LANES, mask[w], d);
+  }
+  if (lane || row >= m) return;
+  if (other) atomicAdd(others, 1);
+#pragma unroll
+  for (int w = 0; w < AMB_STENCIL_WORDS; w++) {
+    if (w < S.words) S.mask[(size_t)w * m + row] = other ? (w ? 0 : other) : mask[w];
+  }
+}
+
+void AmbStencilDestroy(AmbStencil *S)
+{
+  (void)cudaFree(S->mask);
+  memset(S, 0, sizeof(*S));
+}
+
+/* Makes the stencil of a matrix whose values are those of the table; S->n stays 0 if too many rows have other entries */
+SysStatus AmbStencilCreate(int m, const AmbArrays *csr, int group, cudaStream_t stream, AmbStencil *S)
+{
+  SysScratch s;
+  Found      found, *device;
+
+  AmbStencilDestroy(S);
+  if (!m || group == 2) return SYS_SUCCESS; /* groups of two rows have no kernel */
+  SYS_CALL(SysDeviceAllocate(&s.memory, sizeof(found)));
+  device = (Found *)s.memory;
+  SYS_CUDA(cudaMemsetAsync(device, 0, sizeof(found), stream));
+  SYS_CALL(SysLaunch(AmbStencilFindLongest, SysMin(SysBlocks(m), 1024), SYS_THREADS, 0, stream, m, csr->i, device));
+  SYS_CALL(SysLaunch(AmbStencilTake, 1, AMB_STENCIL_THREADS, 0, stream, m, *csr, group, device));
+  SYS_CUDA(cudaMemcpyAsync(&found, device, sizeof(found), cudaMemcpyDeviceToHost, stream));
+  SYS_CUDA(cudaStreamSynchronize(stream));
+  if (!found.stencil.n) return SYS_SUCCESS;
+  SYS_CALL(SysDeviceAllocate(&found.stencil.mask, sizeof(*found.stencil.mask) * (size_t)found.stencil.words * (size_t)m));
+  *S = found.stencil;
+  SYS_CALL(SysLaunch(AmbStencilMasks, SysBlocks((int64_t)m * LANES), SYS_THREADS, 0, stream, m, *csr, *S, &device->others));
+  SYS_CUDA(cudaMemcpyAsync(&found.others, &device->others, sizeof(found.others), cudaMemcpyDeviceToHost, stream));
+  SYS_CUDA(cudaStreamSynchronize(stream));
+  S->others = found.others;
+  if ((int64_t)found.others * OTHERS > m) AmbStencilDestroy(S);
+  return SYS_SUCCESS;
+}

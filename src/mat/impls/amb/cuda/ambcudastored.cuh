@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+   The product in the AMB format on a CUDA device with values that are stored in another way than as they are: a kernel with one argument more
+*/
+#pragma once
+
+#include "mat/impls/amb/cuda/ambcudamult.cuh"
+
+static __device__ __forceinline__ unsigned LoadOnce(const unsigned *p)
+{
+  unsigned v;
+
+  asm volatile("ld.global.nc.L1::no_allocate.u32 %0, [%1];" : "=r"(v) : "l"(p));
+  return v;
+}
+
+static __device__ __forceinline__ unsigned LoadOnce(const uint8_t *p)
+{
+  unsigned v;
+
+  asm volatile("ld.global.nc.L1::no_allocate.u8 %0, [%1];" : "=r"(v) : "l"(p));
+  return v;
+}
+
+#if !defined(SYS_SINGLE)
+static __device__ __forceinline__ float4 LoadOnce(const float4 *p)
+{
+  float4 v;
+
+  asm volatile("ld.global.nc.L1::no_allocate.v4.f32 {%0, %1, %2, %3}, [%4];" : "=f"(v.x), "=f"(v.y), "=f"(v.z), "=f"(v.w) : "l"(p));
+  return v;
+}
+
+static __device__ __forceinline__ float LoadOnce(const float *p)
+{
+  float v;
+
+  asm volatile("ld.global.nc.L1::no_allocate.f32 %0, [%1];" : "=f"(v) : "l"(p));
+  return v;
+}
+#endif
+
+/* The columns of a lane */
+template <int KIND>
+struct Columns {
+  const int      *base, *wide;
+  const uint16_t *idx;
+  int             group;
+
+  __device__ __forceinline__     Columns(const AmbLayout &A, const AmbTask &t, unsigned lane, int g) : base(A.base + t.step), idx(A.idx + (size_t)SYS_WARP * t.idx + (KIND == AMB_WIDE ? 0 : lane)), group(g) { wide = (const int *)idx + lane; }
+  __device__ __forceinline__ int At(unsigned s) const
+  {
+    if (KIND == AMB_DIAGONAL) return group + __ldg(base + s);
+    if (KIND == AMB_NARROW) return __ldg(base + s) + LoadOnce(idx + SYS_WARP * s);
+    return LoadOnce(wide + SYS_WARP * s);
+  }
+};
+
+/* Sums the products of a lane. A lane has the values of its block in four steps in B words of four values, so that one load brings four values. The last steps of a task, up
+   to three, are stored as values are. The order of additions is that of values as they are. Store knows the words:
+     Word, Small         four values, and one
+     Of(w, q)            value q of a word, and the value of a Small */
+template <class Store, int B, int U, int KIND, bool ADD>
+static __device__ __forceinline__ SysScalar AmbMultQuads(const AmbLayout &A, const AmbStored &S, const AmbTask &t, unsigned lane, int group, const SysScalar *x, const Scale<ADD> &scale)
+{
+  constexpr int                G = U / AMB_QUAD; /* groups of four steps that are loaded together */
+  const unsigned               n = AMB_TASK_STEPS(t.what), full = n / AMB_QUAD * AMB_QUAD;
+  const Columns<KIND>          columns(A, t, lane, group);
+  const typename Store::Small *small = (const typename Store::Small *)S.small + (size_t)SYS_WARP * B * t.step;
+  const Store                  store(S);
+  typename Store::Last         last[AMB_QUAD - 1][B];
+  int                          clast[AMB_QUAD - 1];
+  SysScalar                    sum = 0;
+
+  const auto load_last = [&] {
+#pragma unroll
+    for (int u = 0; u < AMB_QUAD - 1; u++) {
+      if (full + u < n) {
+        clast[u] = columns.At(full + u);
+#pragma unroll
+        for (int k = 0; k < B; k++) last[u][k] = LoadOnce(small + (size_t)SYS_WARP * ((full + u) * B + k) + lane);
+      }
+    }
+  };
+
+  if (B == 1) load_last(); /* with longer blocks they would take too many registers */
+  for (unsigned s = 0; s < full; s += G * AMB_QUAD) {
+    typename Store::Word word[G][B];
+    int                  c[G][AMB_QUAD];
+
+#pragma unroll
+    for (int g = 0; g < G; g++) {
+      if (s + g * AMB_QUAD < full) {
+        const typename Store::Word *words = (const typename Store::Word *)(small + (size_t)SYS_WARP * B * (s + g * AMB_QUAD)) + lane;
+
+#pragma unroll
+        for (int k = 0; k < B; k++) word[g][k] = LoadOnce(words + SYS_WARP * k);
+#pragma unroll
+        for (int u = 0; u < AMB_QUAD; u++) c[g][u] = columns.At(s + g * AMB_QUAD + u);
+      }
+    }
+    if (s == 0) {
+      SysWait();
+      sum = scale.Begin();
+    }
+#pragma unroll
+    for (int g = 0; g < G; g++) {
+      if (s + g * AMB_QUAD < full) {
+#pragma unroll
+        for (int k = 0; k < AMB_QUAD * B; k++) sum += scale.Product(store.Of(word[g][k / 4], k % 4), x[c[g][k / B] + k % B]);
+      }
+    }
+  }
+  if (full == 0) {
+    SysWait();
+    sum = scale.Begin();
+  }
+  if (B > 1) load_last();
+#pragma unroll
+  for (int u = 0; u < AMB_QUAD - 1; u++) {
+    if (full + u < n) {
+#pragma unroll
+      for (int k = 0; k < B; k++) sum += scale.Product(store.Of(last[u][k]), x[clast[u] + k]);
+    }
+  }
+  return sum;
+}
+
+template <template <int, int, bool> class Sum, int B, int U, int BLOCKS, bool ADD>
+static __global__ void __launch_bounds__(AMB_MOST_THREADS, AMB_BLOCKS(ADD &&BLOCKS == 6 ? 5 : BLOCKS)) AmbStoredMult(const __grid_constant__ AmbLayout A, const __grid_constant__ AmbStored S, const __grid_constant__ AmbArrays csr, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z)
+{
+  AmbMultTask<ADD, false>(A, csr, alpha, x, beta, y, z, NULL, Sum<B, U, ADD>{S});
+}
+
+template <template <int, int, bool> class Sum, int B, int U, int BLOCKS>
+static cudaError_t AmbStoredLaunch(const AmbLayout *A, const AmbStored *S, int threads, int early, const AmbArrays *csr, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z, cudaStream_t stream)
+{
+  const AmbMultConfig c(A->ntask, threads, early, stream);
+
+  if (beta == 0) return cudaLaunchKernelEx(&c.config, AmbStoredMult<Sum, B, U, BLOCKS, false>, *A, *S, *csr, alpha, x, beta, y, z);
+  return cudaLaunchKernelEx(&c.config, AmbStoredMult<Sum, B, U, BLOCKS, true>, *A, *S, *csr, alpha, x, beta, y, z);
+}

@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+   The storage of values in the AMB format on a CUDA device. The device finds the distinct values, the host makes the table, and the device stores places or floats.
+*/
+#include "mat/impls/amb/cuda/ambcuda.cuh"
+
+#define THREADS     128  /* of a thread block that stores places */
+#define SLOTS       1024 /* of the set of distinct values */
+#define MOST_BLOCKS 1056 /* thread blocks that look for distinct values */
+#define EACH        8    /* values that a thread loads together */
+#define SHORT       6    /* values of a lane, in the mean, below which places in a table take longer than values as they are */
+
+/* The distinct values, by their bits, in a hash table; the value 0 is not entered, and stands for an empty slot */
+typedef struct {
+  unsigned long long slot[SLOTS];
+  int                used, overflow, not_float;
+} AmbDistinct;
+
+/* Enters the values in the set, unless it has too many. A thread block remembers values that it has entered, so that it seldom looks at the set. It reads what it
+   remembers, and then adds to it, with all threads at the same point. */
+static __global__ void __launch_bounds__(SYS_THREADS) AmbValuesFind(int64_t nz, const SysScalar *__restrict__ a, const int *__restrict__ from, int table, volatile AmbDistinct *D)
+{
+  __shared__ unsigned long long entered[SLOTS];
+  bool                          floats = true;
+
+  for (unsigned k = threadIdx.x; k < SLOTS; k += SYS_THREADS) entered[k] = 0;
+  __syncthreads();
+  for (int64_t first = (int64_t)blockIdx.x * EACH * SYS_THREADS; first < nz; first += (int64_t)gridDim.x * EACH * SYS_THREADS) {
+    SysScalar v[EACH];
+    unsigned  slot[EACH];
+    bool      enter[EACH];
+
+    if (D->overflow) table = 0;
+    if (__syncthreads_and(!table && D->not_float)) return;
+#pragma unroll
+    for (int e = 0; e < EACH; e++) {
+      const int64_t k = first + e * SYS_THREADS + threadIdx.x;
+
+      v[e] = k < nz ? a[from ? from[k] : k] : 0;
+    }
+#pragma unroll
+    for (int e = 0; e < EACH; e++) {
+      const unsigned long long bits = SysTableBitsOf(&v[e]).word[0];
+
+#if defined(SYS_HAVE_STORAGE_SINGLE)
+      floats &= SysIsFloat(&v[e]) != 0;
+#else
+      floats = false;
+#endif
+      slot[e]  = (unsigned)SysTableHash(SysTableBitsOf(&v[e])) % SLOTS;
+      enter[e] = table && bits && entered[slot[e]] != bits;
+    }
+    __syncthreads();
+#pragma unroll
+    for (int e = 0; e < EACH; e++) {
+      const unsigned long long bits = SysTableBitsOf(&v[e]).word[0];
+
+      if (!enter[e]) continue;
+      (void)atomicExch(&entered[slot[e]], bits);
+      for (unsigned h = slot[e];; h = (h + 1) % SLOTS) {
+        unsigned long long here = D->slot[h];
+
+        if (here == 0) {
+          here = atomicCAS((unsigned long long *)&D->slot[h], 0ull, bits);
+          if (here == 0 && atomicAdd((int *)&D->used, 1) >= SYS_TABLE_VALUES - 1) D->overflow = 1;
+          if (here == 0) break;
+        }
+        if (here == bits || D->overflow) break;
+      }
+    }
+    if (!floats && !D->not_float) D->not_float = 1;
+  }
+}
+
+SysStatus AmbValuesChoose(SysValuesChoice *V, int64_t nz, const SysScalar *a, const int *from, cudaStream_t stream)
+{
+  AmbDistinct found;
+  SysScratch  s;
+
+  if (!nz || !(SysValuesMustLook(V) || V->asked == SYS_VALUES_SINGLE)) {
+    SysValuesTake(V, 0, NULL, 1, 0);
+    return SYS_SUCCESS;
+  }
+  SYS_CALL(SysDeviceAllocate(&s.memory, sizeof(found)));
+  SYS_CUDA(cudaMemsetAsync(s.memory, 0, sizeof(found), stream));
+  SYS_CALL(SysLaunch(AmbValuesFind, SysMin(SysBlocks(nz, EACH * SYS_THREADS), MOST_BLOCKS), SYS_THREADS, 0, stream, nz, a, from, SysValuesMustLook(V), (AmbDistinct *)s.memory));
+  SYS_CUDA(cudaMemcpyAsync(&found, s.memory, sizeof(found), cudaMemcpyDeviceToHost, stream));
+  SYS_CUDA(cudaStreamSynchronize(stream));
+  if (found.overflow) SysValuesTake(V, 0, NULL, 1, !found.not_float);
+  else {
+    uint64_t slot[SYS_TABLE_VALUES];
+    int      n = 0;
+
+    for (int k = 0; k < SLOTS; k++) {
+      if (found.slot[k]) slot[n++] = found.slot[k];
+    }
+    SysValuesTake(V, n, slot, 0, !found.not_float);
+  }
+  return SYS_SUCCESS;
+}
+
+/* Where values come from: they lie in val[], or the map finds them in a[] */
+typedef struct {
+  const SysScalar *val, *a;
+  const int       *map;
+} Source;
+
+static __device__ __forceinline__ SysScalar AmbValueOf(const Source &S, size_t at)
+{
+  if (!S.map) return S.val[at];
+  return S.map[at] < 0 ? 0 : S.a[S.map[at]];
+}
+
+#if defined(SYS_HAVE_STORAGE_SINGLE)
+static __global__ void __launch_bounds__(SYS_THREADS) AmbValuesRound(int64_t n, const Source S, float *to)
+{
+  SYS_FOR_EACH(k, n) to[k] = (float)AmbValueOf(S, (size_t)k);
+}
+#endif
+
+/* How one value and a word of four values are made */
+struct MakePlaces {
+  typedef uint8_t  Small;
+  typedef unsigned Word;
+  const SysTable  *table; /* in shared memory */
+
+  __device__ Small Of(SysScalar v) const { return (uint8_t)SysTableFind(table, &v); }
+  __device__ Word  Of(const Small *q) const { return q[0] | (unsigned)q[1] << 8 | (unsigned)q[2] << 16 | (unsigned)q[3] << 24; }
+};
+
+struct MakeFloats {
+  typedef float   Small;
+  typedef float4  Word;
+  const SysTable *table;
+
+  __device__ Small Of(SysScalar v) const { return (float)v; }
+  __device__ Word  Of(const Small *q) const { return make_float4(q[0], q[1], q[2], q[3]); }
+};
+
+/* Stores the values of a task in the order of AmbMultQuads(); a warp for each */
+template <class Make>
+static __global__ void __launch_bounds__(THREADS) AmbValuesQuads(const __grid_constant__ AmbLayout A, const Source S, const SysTable *table, typename Make::Small *small)
+{
+  __shared__ SysTable   T;
+  const Make            make = {&T};
+  const unsigned        w = (blockIdx.x * THREADS + threadIdx.x) / SYS_WARP, lane = threadIdx.x % SYS_WARP, b = (unsigned)A.block_size;
+  unsigned              n, full;
+  size_t                first;
+  typename Make::Small *to;
+
+  for (unsigned k = threadIdx.x; table && k < sizeof(T) / sizeof(uint32_t); k += THREADS) ((uint32_t *)&T)[k] = ((const uint32_t *)table)[k];
+  __syncthreads();
+  if (w >= A.ntask) return;
+  n     = AMB_TASK_STEPS(A.task[w].what);
+  full  = n / AMB_QUAD * AMB_QUAD;
+  first = (size_t)SYS_WARP * b * A.task[w].step;
+  to    = small + first;
+  for (unsigned k = 0; k < full * b / 4; k++) { /* words of a lane */
+    typename Make::Small q[4];
+
+#pragma unroll
+    for (unsigned e = 0; e < 4; e++) q[e] = make.Of(AmbValueOf(S, first + (size_t)SYS_WARP * (4 * k + e) + lane));
+    ((typename Make::Word *)to)[(size_t)SYS_WARP * k + lane] = make.Of(q);
+  }
+  for (unsigned k = full * b; k < n * b; k++) to[(size_t)SYS_WARP * k + lane] = make.Of(AmbValueOf(S, first + (size_t)SYS_WARP * k + lane));
+}
+
+/* Sets the figures of the storage */
+void AmbValuesDescribe(AmbDevice *A)
+{
+  A->info.stored       = A->values.stored;
+  A->info.distinct     = A->values.stored == SYS_STORAGE_PLACES ? A->values.table.n : 0;
+  A->info.exact        = A->values.exact;
+  A->info.bytes_model  = A->bytes_plain - A->info.stored_values * (double)(sizeof(SysScalar) - SysStorageSize(A->values.stored));
+  A->info.bytes_stored = A->bytes_pattern + A->info.stored_values * (double)SysStorageSize(A->values.stored);
+  A->info.stencil      = A->stencil.n;
+  if (A->stencil.n) A->info.bytes_model = A->info.bytes_stored = sizeof(*A->stencil.mask) * (double)A->stencil.words * A->layout.m;
+}
+
+/* Stores values in the memory of another storage */
+static SysStatus AmbValuesWrite(AmbDevice *A, const Source &S, void *small, cudaStream_t stream)
+{
+  const unsigned blocks = SysBlocks((int64_t)A->layout.ntask * SYS_WARP, THREADS);
+#if defined(SYS_HAVE_STORAGE_SINGLE)
+  const int64_t n = (int64_t)A->info.stored_values;
+#endif
+
+  if (A->values.stored == SYS_STORAGE_PLACES) {
+    if (!A->table) SYS_CALL(SysDeviceAllocate(&A->table, sizeof(*A->table)));
+    SYS_CUDA(cudaMemcpyAsync(A->table, &A->values.table, sizeof(*A->table), cudaMemcpyHostToDevice, stream));
+    return SysLaunch(AmbValuesQuads<MakePlaces>, blocks, THREADS, 0, stream, A->layout, S, A->table, (uint8_t *)small);
+  }
+#if defined(SYS_HAVE_STORAGE_SINGLE)
+  if (n && A->layout.block_size < AMB_QUAD_FLOATS) return SysLaunch(AmbValuesRound, SysBlocksLoop(n), SYS_THREADS, 0, stream, n, S, (float *)small);
+  return SysLaunch(AmbValuesQuads<MakeFloats>, blocks, THREADS, 0, stream, A->layout, S, (const SysTable *)NULL, (float *)small);
+#else
+  return SYS_SUCCESS;
+#endif
+}
+
+/* Makes room for values as they are, if there is none */
+SysStatus AmbValuesRoom(AmbDevice *A)
+{
+  if (A->layout.val) return SYS_SUCCESS;
+  SYS_CALL(SysDeviceAllocate(&A->val, sizeof(*A->val) * (size_t)A->info.stored_values));
+  A->layout.val = A->val;
+  return SYS_SUCCESS;
+}
+
+SysStatus AmbValuesStore(AmbDevice *A, const SysScalar *a, cudaStream_t stream)
+{
+  AmbLayout   *L     = &A->layout;
+  const size_t n     = (size_t)A->info.stored_values;
+  const Source S     = {L->val, a, a ? L->map : NULL};
+  const bool   same  = A->values.stored == A->stored.stored && A->small;
+  void        *small = same ? A->small : NULL;
+
+  if (A->values.stored == SYS_STORAGE_PLAIN) {
+    SYS_CALL(AmbValuesRoom(A));
+    if (S.map) SYS_CALL(AmbDeviceRefill(L, n, a, stream));
+  } else {
+    SysStatus status = small ? SYS_SUCCESS : SysDeviceAllocate(&small, SysStorageSize(A->values.stored) * n);
+
+    if (!status) status = AmbValuesWrite(A, S, small, stream);
+    if (status && !same) (void)cudaFree(small);
+    SYS_CALL(status);
+    (void)cudaFree(A->val);
+    L->val = A->val = NULL;
+  }
+  if (!same) {
+    (void)cudaFree(A->small);
+    A->small = small;
+  }
+  A->stored = {A->values.stored, A->small, A->table ? A->table->value : NULL};
+  AmbValuesDescribe(A);
+  return SYS_SUCCESS;
+}
+
+/* Stores the values as a stencil, if they suit: other storages give each row to one lane then, and the sums have the same bits. Otherwise goes back to values as they are,
+   where places in a table would take longer and nobody asked for them. */
+SysStatus AmbValuesStencil(AmbDevice *A, const AmbArrays *arrays, cudaStream_t stream)
+{
+  AmbLayout *L = &A->layout;
+
+  AmbStencilDestroy(&A->stencil);
+  if (A->values.stored != SYS_STORAGE_PLACES) return SYS_SUCCESS;
+  if (L->ntask == L->nchunk && !A->info.split) SYS_CALL(AmbStencilCreate(L->m, arrays, L->row_group, stream, &A->stencil));
+  if (!A->stencil.n) {
+    if (A->values.asked == SYS_VALUES_EXACT && A->info.stored_values < SHORT * SYS_WARP * (double)L->ntask) SysValuesSet(&A->values, 0, 0);
+    return SYS_SUCCESS;
+  }
+  (void)cudaFree(A->val);
+  (void)cudaFree(A->small);
+  L->val = A->val = NULL;
+  A->small        = NULL;
+  A->stored       = {A->values.stored, NULL, NULL};
+  AmbValuesDescribe(A);
+  return SYS_SUCCESS;
+}
+
+SysStatus AmbDeviceLaunch(const AmbDevice *A, int threads, int deep, int early, const AmbArrays *csr, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z, cudaStream_t stream)
+{
+  const AmbLaunchers *launchers = A->stored.stored == SYS_STORAGE_PLACES ? &AmbLaunchersPlaces : &AmbLaunchersPlain;
+
+  if (A->stencil.n) return AmbStencilLaunch(&A->stencil, A->layout.m, threads, early, csr, alpha, x, beta, y, z, stream);
+#if defined(SYS_HAVE_STORAGE_SINGLE)
+  if (A->stored.stored == SYS_STORAGE_SINGLE) launchers = &AmbLaunchersSingle;
+#endif
+  if (!A->layout.ntask) return SYS_SUCCESS;
+  SYS_CUDA(((*launchers)[A->layout.block_size - 1][deep])(&A->layout, &A->stored, threads, early, csr, alpha, x, beta, y, z, stream));
+  return SYS_SUCCESS;
+}

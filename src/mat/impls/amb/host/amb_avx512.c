@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+   The AMB kernels for processors with AVX-512, and those that take x with gather instructions: where that was measured to be faster, in products with
+   blocks of one column and values as they are
+*/
+#define SYS_ISA AVX512
+
+#include "sys/systypes.h"
+
+#if defined(SYS_COMPLEX)
+typedef int AmbKernelsAVX512Absent; /* complex scalars have the plain kernels */
+#else
+  #include "mat/impls/amb/host/ambx86.h"
+  #include "mat/impls/amb/host/ambkernels.h"
+
+TILE_PLAIN(Gather, 1, 1)
+
+static void MultGather(const AmbHost *A, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z)
+{
+  if (A->block_size == 1 && A->values.stored == SYS_STORAGE_PLAIN) MultTilesAVX512(Tile_Gather_SYS_STORAGE_PLAINAVX512, A, alpha, x, beta, y, z);
+  else MultAVX512(A, alpha, x, beta, y, z);
+}
+
+const AmbKernels AmbKernelsGatherAVX512 = {SYS_KERNELS_NAME, SysFastGather, CountAVX512, MultGather, MultTransposeAVX512};
+#endif

@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+   The AMB kernels, a template. The file that includes it defines
+
+     SYS_ISA                                          the instruction set, see sys/sysisa.h
+     AmbChunk1(gather, stored, n, A, at, col, x, sum) sums of the C rows of a chunk of n steps, blocks of 1, whose values begin at the one with number at.
+                                                      gather, a constant, asks for gather instructions, and only if values are stored as they are.
+     AmbChunkB(b, stored, n, A, at, col, x, sum)      the same for blocks of b > 1, called with constant b
+     SYS_INLINE                                       forces a function into its callers, so that b is constant there
+
+   Filling multiplies zeros with entries of x in columns where the row has no entry. If such an entry of x is not finite, the sum becomes a NaN; rows
+   whose sum is a NaN are therefore computed again from the CSR arrays, so that a NaN or an infinity reaches the rows it belongs to and no others.
+*/
+#include "mat/impls/amb/host/ambhost.h"
+#include "sys/sysstore.h"
+
+/* The product of the part of row r that lies in a tile, from the CSR arrays */
+static SysScalar SYS_ISA_NAME(RowSum)(const AmbHost *A, const AmbTile *T, int64_t r, const SysScalar *x)
+{
+  SysScalar s = 0;
+
+  for (SysInt k = A->csr.i[r]; k < A->csr.i[r + 1]; k++) {
+    if (A->csr.j[k] >= T->lo && A->csr.j[k] < T->hi) s += A->csr.a[k] * x[A->csr.j[k]];
+  }
+  return s;
+}
+
+/* The number of rows of a chunk that is not split: one for each lane, but fewer in the last chunk of a sorted tile or of the matrix */
+static SYS_INLINE int AmbChunkRows(const AmbHost *A, const AmbTile *T, int c, const uint16_t *perm)
+{
+  const int64_t left = T->sorted ? T->nrow - (c - T->nsplit) * AMB_C : A->csr.m - T->row - AMB_C * (int64_t)*perm;
+
+  return left < AMB_C ? (int)left : AMB_C;
+}
+
+static SYS_INLINE void AmbTileAll(const int gather, const int b, const SysStorage stored, const SysStore how, const AmbHost *A, const AmbTile *T, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z)
+{
+  const uint32_t  *start = A->start + T->chunk;
+  const uint16_t  *perm = A->perm + T->perm, *col = A->col + AMB_C * T->step;
+  const SysScalar *xs  = x + T->col;
+  const size_t     val = (size_t)AMB_C * b * T->step;
+  SysScalar        sum[AMB_C];
+  int64_t          r0;
+  int              c;
+
+  for (c = 0; c < T->nsplit; c++) {
+    const int64_t r = T->row + perm[c];
+    SysScalar     s = 0;
+
+    if (b == 1) AmbChunk1(gather, stored, start[c + 1] - start[c], A, val + (size_t)AMB_C * start[c], col + (int64_t)AMB_C * start[c], xs, sum);
+    else AmbChunkB(b, stored, start[c + 1] - start[c], A, val + (size_t)AMB_C * b * start[c], col + (int64_t)AMB_C * start[c], xs, sum);
+    for (int l = 0; l < AMB_C; l++) s += sum[l];
+    if (s != s) s = SYS_ISA_NAME(RowSum)(A, T, r, x);
+    z[r] = SysStored(how, alpha, s, beta, y, z, r);
+  }
+  perm += T->nsplit;
+  for (; c < T->nfilled; c++) {
+    const int nl = AmbChunkRows(A, T, c, perm);
+
+    if (b == 1) AmbChunk1(gather, stored, start[c + 1] - start[c], A, val + (size_t)AMB_C * start[c], col + (int64_t)AMB_C * start[c], xs, sum);
+    else AmbChunkB(b, stored, start[c + 1] - start[c], A, val + (size_t)AMB_C * b * start[c], col + (int64_t)AMB_C * start[c], xs, sum);
+    r0 = T->sorted ? T->row : T->row + AMB_C * (int64_t)*perm;
+    if (SysAnyNaN(AMB_C, sum)) {
+      for (int l = 0; l < nl; l++) {
+        if (sum[l] != sum[l]) sum[l] = SYS_ISA_NAME(RowSum)(A, T, r0 + (T->sorted ? perm[l] : l), x);
+      }
+    }
+    if (T->sorted && nl == AMB_C) {
+      for (int l = 0; l < AMB_C; l++) z[r0 + perm[l]] = SysStored(how, alpha, sum[l], beta, y, z, r0 + perm[l]);
+    } else if (T->sorted) {
+      for (int l = 0; l < nl; l++) z[r0 + perm[l]] = SysStored(how, alpha, sum[l], beta, y, z, r0 + perm[l]);
+    } else if (nl == AMB_C) {
+      for (int l = 0; l < AMB_C; l++) z[r0 + l] = SysStored(how, alpha, sum[l], beta, y, z, r0 + l);
+    } else {
+      for (int l = 0; l < nl; l++) z[r0 + l] = SysStored(how, alpha, sum[l], beta, y, z, r0 + l);
+    }
+    perm += T->sorted ? AMB_C : 1;
+  }
+  /* the first tile ends with empty rows */
+  if (how == SYS_STORE_ADD) return;
+  for (; c < T->nchunk; c++) {
+    const int nl = AmbChunkRows(A, T, c, perm);
+
+    for (int l = 0; l < nl; l++) {
+      const int64_t r = T->row + (T->sorted ? perm[l] : AMB_C * *perm + l);
+
+      z[r] = SysStored(how, alpha, 0, beta, y, z, r);
+    }
+    perm += T->sorted ? AMB_C : 1;
+  }
+}
+
+/* One function for each block size and storage of values, which are constants in the kernel; so is the way to store sums if values are stored as they are. These ways
+   are functions of their own: in one function, products of short rows take a tenth longer. */
+#define TILE_ARGUMENTS const AmbHost *A, const AmbTile *T, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z
+#define TILE_STORE(name, gather, b, how) \
+  static SYS_NOINLINE void SYS_ISA_NAME(Tile_##name##_##how)(TILE_ARGUMENTS) \
+  { \
+    AmbTileAll(gather, b, SYS_STORAGE_PLAIN, how, A, T, alpha, x, beta, y, z); \
+  }
+#define TILE_PLAIN(name, gather, b) \
+  TILE_STORE(name, gather, b, SYS_STORE_SET) \
+  TILE_STORE(name, gather, b, SYS_STORE_AXPY) \
+  TILE_STORE(name, gather, b, SYS_STORE_ADD) \
+  static void SYS_ISA_NAME(Tile_##name##_SYS_STORAGE_PLAIN)(SysStore how, TILE_ARGUMENTS) \
+  { \
+    if (how == SYS_STORE_SET) SYS_ISA_NAME(Tile_##name##_SYS_STORE_SET)(A, T, alpha, x, beta, y, z); \
+    else if (how == SYS_STORE_AXPY) SYS_ISA_NAME(Tile_##name##_SYS_STORE_AXPY)(A, T, alpha, x, beta, y, z); \
+    else SYS_ISA_NAME(Tile_##name##_SYS_STORE_ADD)(A, T, alpha, x, beta, y, z); \
+  }
+#define TILE_SMALL(b, stored) \
+  static void SYS_ISA_NAME(Tile_##b##_##stored)(SysStore how, TILE_ARGUMENTS) \
+  { \
+    AmbTileAll(0, b, stored, how, A, T, alpha, x, beta, y, z); \
+  }
+#define TILES(b)              TILE_PLAIN(b, 0, b) AMB_SINGLE(TILE_SMALL, b) TILE_SMALL(b, SYS_STORAGE_PLACES)
+#define TILE_NAMED(b, stored) [stored] = SYS_ISA_NAME(Tile_##b##_##stored)
+#define TILES_NAMED(b)        {TILE_NAMED(b, SYS_STORAGE_PLAIN), TILE_NAMED(b, SYS_STORAGE_PLACES), AMB_SINGLE(TILE_NAMED, b)},
+
+AMB_BLOCKS(TILES)
+
+typedef void (*TileFunction)(SysStore, TILE_ARGUMENTS);
+static const TileFunction tile_functions[AMB_MAX_BLOCK][3] = {AMB_BLOCKS(TILES_NAMED)};
+
+/* z = alpha A x + beta y; y may be z, and is not read if beta is 0 */
+static void SYS_ISA_NAME(MultTiles)(TileFunction f, const AmbHost *A, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z)
+{
+  const SysStore first = SysFirstStore(beta, y, z);
+
+#if defined(_OPENMP)
+  #pragma omp parallel num_threads(A->nthread) if (A->nthread > 1)
+#endif
+  for (int t = omp_get_thread_num(); t < A->nthread; t += omp_get_num_threads()) {
+    for (int64_t k = A->scope_tile[A->thread_scope[t]]; k < A->scope_tile[A->thread_scope[t + 1]]; k++) f(A->tile[k].first ? first : SYS_STORE_ADD, A, A->tile + k, alpha, x, beta, y, z);
+  }
+}
+
+static void SYS_ISA_NAME(Mult)(const AmbHost *A, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z)
+{
+  SYS_ISA_NAME(MultTiles)(tile_functions[A->block_size - 1][A->values.stored], A, alpha, x, beta, y, z);
+}
+
+static void SYS_ISA_NAME(RowTranspose)(const AmbHost *A, const AmbTile *T, int64_t r, SysScalar f, SysScalar *z)
+{
+  for (SysInt k = A->csr.i[r]; k < A->csr.i[r + 1]; k++) {
+    if (A->csr.j[k] >= T->lo && A->csr.j[k] < T->hi) z[A->csr.j[k]] += A->csr.a[k] * f;
+  }
+}
+
+static SYS_INLINE void AmbTileTranspose(const int b, const SysStorage stored, const AmbHost *A, const AmbTile *T, SysScalar alpha, const SysScalar *x, SysScalar *z)
+{
+  const uint32_t *start = A->start + T->chunk;
+  const uint16_t *perm  = A->perm + T->perm;
+
+  for (int c = 0; c < T->nfilled; c++) {
+    const int       split = c < T->nsplit, nl = split ? AMB_C : AmbChunkRows(A, T, c, perm + c);
+    const int64_t   slot = AMB_C * (T->step + start[c]);
+    const uint16_t *col  = A->col + slot;
+    size_t          val  = (size_t)(b * slot);
+    SysScalar      *zs   = z + T->col, factor[AMB_C];
+    int64_t         row[AMB_C];
+    int             bad = 0;
+
+    for (int l = 0; l < AMB_C; l++) {
+      const int k = l < nl ? l : 0;
+
+      row[l]    = T->row + (split ? perm[c] : (T->sorted ? perm[T->nsplit + (c - T->nsplit) * AMB_C + k] : AMB_C * perm[c] + k));
+      factor[l] = l < nl ? alpha * x[row[l]] : 0;
+      bad |= SysNotFinite(factor[l]);
+    }
+    if (bad) {
+      for (int l = 0; l < (split ? 1 : nl); l++) SYS_ISA_NAME(RowTranspose)(A, T, row[l], alpha * x[row[l]], z);
+      continue;
+    }
+    for (uint32_t i = 0; i < start[c + 1] - start[c]; i++, col += AMB_C, val += AMB_C * b) {
+      for (int l = 0; l < AMB_C; l++) {
+        for (int k = 0; k < b; k++) zs[col[l] + k] += SysValuesAt(stored, &A->values.table, A->val, val + l * b + k) * factor[l];
+      }
+    }
+  }
+}
+
+static void SYS_ISA_NAME(ThreadTranspose)(const void *data, int t, SysScalar alpha, const SysScalar *x, SysScalar *z)
+{
+  const AmbHost *A = (const AmbHost *)data;
+
+  for (int64_t k = A->scope_tile[A->thread_scope[t]]; k < A->scope_tile[A->thread_scope[t + 1]]; k++) {
+#define TRANSPOSE_SMALL(b, stored) else AmbTileTranspose(b, stored, A, A->tile + k, alpha, x, z);
+#define CASE(b) \
+  case b: \
+    if (A->values.stored == SYS_STORAGE_PLAIN) AmbTileTranspose(b, SYS_STORAGE_PLAIN, A, A->tile + k, alpha, x, z); \
+    else if (A->values.stored == SYS_STORAGE_PLACES) AmbTileTranspose(b, SYS_STORAGE_PLACES, A, A->tile + k, alpha, x, z); \
+    AMB_SINGLE(TRANSPOSE_SMALL, b) \
+    break;
+    switch (A->block_size) {
+      AMB_BLOCKS(CASE)
+    }
+#undef CASE
+#undef TRANSPOSE_SMALL
+  }
+}
+
+static void SYS_ISA_NAME(MultTranspose)(const AmbHost *A, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z)
+{
+  SysStretchesMult(&A->work, A->nthread, A->csr.n, SYS_ISA_NAME(ThreadTranspose), A, alpha, x, beta, y, z);
+}
+
+/*
+   Counts the blocks of nrow rows, from the entries at pos[] on and below column hi, for each block size: count[r * 16 + b - 1]. Moves
+   pos[] on. The columns of all block sizes advance together, in the lanes of as many registers as they need.
+*/
+#define COUNT_LANES (SYS_REGISTER / 4)
+#define COUNT_PARTS (16 / COUNT_LANES)
+typedef int32_t Counts __attribute__((vector_size(SYS_REGISTER)));
+static void     SYS_ISA_NAME(Count)(const SysCSR *A, int64_t row, int nrow, int64_t lo, int64_t hi, SysInt *pos, int32_t *count)
+{
+  static const int32_t sizes[16] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16};
+  Counts               size[COUNT_PARTS];
+
+  __builtin_memcpy(size, sizes, sizeof(size));
+  for (int r = 0; r < nrow; r++) {
+    const SysInt end            = A->i[row + r + 1];
+    SysInt       k              = pos[r];
+    Counts       c[COUNT_PARTS] = {{0}}, next[COUNT_PARTS] = {{0}};
+
+    for (; k < end && A->j[k] < hi; k++) {
+      const int32_t j = (int32_t)(A->j[k] - lo);
+
+#pragma GCC unroll 4
+      for (int p = 0; p < COUNT_PARTS; p++) {
+        const Counts hit = next[p] <= j;
+
+        c[p] -= hit;
+        next[p] = (hit & (j + size[p])) | (~hit & next[p]);
+      }
+    }
+    pos[r] = k;
+    __builtin_memcpy(count + 16 * r, c, sizeof(c));
+  }
+}
+
+const AmbKernels SYS_ISA_NAME(AmbKernels) = {SYS_KERNELS_NAME, SYS_ISA_NAME(SysSupported), SYS_ISA_NAME(Count), SYS_ISA_NAME(Mult), SYS_ISA_NAME(MultTranspose)};

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+   The NUS-SELL kernels for processors with AVX2
+*/
+#define SYS_ISA AVX2
+
+#include "sys/systypes.h"
+
+#if defined(SYS_COMPLEX)
+typedef int NusKernelsAVX2Absent; /* complex scalars have the plain kernels */
+#else
+  #include "mat/impls/nus/host/nuskernels.h"
+#endif

@@ -1,0 +1,453 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+   Conversion of CSR to NUS-SELL on the host, parallel over scopes: first all scopes are laid out, which gives the memory they need; then they are
+   filled. The thread that will multiply a scope fills it, so that its memory is near that thread.
+*/
+#include <stdlib.h>
+#include <string.h>
+
+#include "sys/sysmemory.h"
+#include "mat/impls/nus/host/nusshare.h"
+
+const NusKernels *NusHostKernels(void)
+{
+  return SYS_KERNELS_REAL(NusKernels);
+}
+
+/* Lists the columns with the most entries in descending order, as many as the segments hold, but no empty columns */
+static SysStatus NusHostOrderColumns(NusHost *A)
+{
+  const NusParams *p = &A->params;
+  const int64_t    n = A->csr.n, nz = A->csr.i[A->csr.m], asked = p->width[0] * p->count[0] + p->width[1] * p->count[1];
+  SysInt          *count, *bucket;
+  int64_t          most = 0, place = 0, filled = 0;
+
+  if (p->segmentation != NUS_NONUNIFORM || !asked) return SYS_SUCCESS;
+  count = calloc(n + 1, sizeof(*count));
+  if (!count) return SYS_OUT_OF_MEMORY;
+  for (int64_t k = 0; k < nz; k++) count[A->csr.j[k]]++;
+  for (int64_t j = 0; j < n; j++) {
+    most = count[j] > most ? count[j] : most;
+    filled += count[j] > 0;
+  }
+  A->ngathered = SysMin(asked, filled);
+  bucket       = calloc(most + 1, sizeof(*bucket));
+  A->rank      = malloc(sizeof(*A->rank) * (n + 1));
+  A->order     = malloc(sizeof(*A->order) * (A->ngathered + 1));
+  A->xg        = SysAllocate(sizeof(*A->xg) * (A->ngathered + NUS_MAX_C));
+  if (bucket && A->rank && A->order && A->xg) {
+    for (int64_t j = 0; j < n; j++) bucket[count[j]]++;
+    for (int64_t c = most; c > 0; c--) {
+      const SysInt here = bucket[c];
+
+      bucket[c] = (SysInt)place;
+      place += here;
+    }
+    for (int64_t j = 0; j < n; j++) {
+      const int64_t to = count[j] ? bucket[count[j]]++ : A->ngathered;
+
+      A->rank[j] = (uint32_t)SysMin(to, A->ngathered);
+      if (to < A->ngathered) A->order[to] = (SysInt)j;
+    }
+    place = -1;
+  }
+  free(count);
+  free(bucket);
+  return place < 0 ? SYS_SUCCESS : SYS_OUT_OF_MEMORY;
+}
+
+static SysStatus NusHostSegments(NusHost *A)
+{
+  const NusParams *p = &A->params;
+  SysStatus        status;
+
+  if ((int64_t)A->csr.n + NUS_MAX_C > (int64_t)UINT32_MAX) return SYS_TOO_LARGE;
+  status      = NusHostOrderColumns(A);
+  A->nsegment = 1;
+  if (p->segmentation == NUS_UNIFORM) A->nsegment = (A->csr.n + p->width[1] - 1) / p->width[1];
+  else if (A->ngathered) {
+    const int64_t first = SysMin(p->width[0] * p->count[0], A->ngathered), second = A->ngathered - first;
+
+    A->nsegment = 1;
+    if (first) A->nsegment += (first + p->width[0] - 1) / p->width[0];
+    if (second) A->nsegment += (second + p->width[1] - 1) / p->width[1];
+  }
+  if (!A->nsegment) A->nsegment = 1; /* no columns */
+  return !status && A->nsegment > NUS_MAX_SEGMENTS ? SYS_TOO_LARGE : status;
+}
+
+static SysStatus NusHostLayoutAll(const NusHost *A, int nworker, NusLayout *layout)
+{
+  int status = SYS_SUCCESS;
+
+#if defined(_OPENMP)
+  #pragma omp parallel num_threads(nworker) if (nworker > 1) reduction(max : status)
+#endif
+  {
+    NusWork w;
+
+    status = NusWorkCreate(A, &w);
+    if (!status) {
+      for (int64_t s = omp_get_thread_num(); s < A->nscope && !status; s += omp_get_num_threads()) status = NusLayoutScope(A, s, &w, layout + s);
+      NusWorkDestroy(&w);
+    }
+  }
+  return (SysStatus)status;
+}
+
+/* Gives each thread scopes until it has its share of the values */
+static void NusHostShareScopes(NusHost *A, const NusLayout *layout)
+{
+  int64_t before = 0;
+  int     t      = 1;
+
+  for (int64_t s = 0; s < A->nscope; s++) {
+    while (t < A->nthread && before * A->nthread >= A->nslot * t) A->thread_scope[t++] = s;
+    for (int64_t k = 0; k < layout[s].ntile; k++) before += layout[s].tile[k].nslot;
+  }
+  while (t <= A->nthread) A->thread_scope[t++] = A->nscope;
+}
+
+static int64_t NusHostSegmentWidth(const NusHost *A, int64_t segment)
+{
+  const NusParams *p = &A->params;
+
+  if (A->nsegment == 1 || (A->ngathered && segment == A->nsegment - 1)) return A->csr.n;
+  return p->segmentation == NUS_NONUNIFORM && segment < p->count[0] ? p->width[0] : p->width[1];
+}
+
+/*
+   Orders the tiles. A thread multiplies a wide segment in all of its scopes before the next segment: to keep the segment's part of x in the cache is worth more
+   than to read y once. Narrow segments take turns in each scope, whose part of y stays in a cache.
+*/
+static void NusHostOrderTiles(NusHost *A, const NusLayout *layout)
+{
+  int64_t n = 0;
+
+  for (int64_t s = 0; s < A->nscope; s++) A->scope_tile[s + 1] = A->scope_tile[s] + layout[s].ntile;
+  for (int t = 0; t < A->nthread; t++) {
+    A->thread_tile[t] = n;
+    for (int64_t from = 0, to; from < A->nsegment; from = to) {
+      for (to = from + 1; to < A->nsegment && 2 * NusHostSegmentWidth(A, from) < A->params.sigma && NusHostSegmentWidth(A, from) == NusHostSegmentWidth(A, to);) to++;
+      for (int64_t s = A->thread_scope[t]; s < A->thread_scope[t + 1]; s++) {
+        for (int64_t k = 0; k < layout[s].ntile; k++) {
+          const NusTile *T = layout[s].tile + k;
+
+          if (T->segment < from || T->segment >= to) continue;
+          A->tile_of_scope[A->scope_tile[s] + k] = n;
+          A->tile[n++]                           = *T;
+        }
+      }
+    }
+  }
+  A->thread_tile[A->nthread] = n;
+}
+
+/* Computes where the parts of each tile begin in the arrays of the format */
+static void NusHostPlaceTiles(NusHost *A)
+{
+  int64_t slot = 0, col = 0, chunk = 0, perm = 0, diag = 0;
+
+  for (int64_t k = 0; k < A->ntile; k++) {
+    NusTile *T = A->tile + k;
+
+    T->slot  = slot;
+    T->col   = col;
+    T->chunk = chunk;
+    T->perm  = perm;
+    T->diag  = diag;
+    slot += T->nslot;
+    col += T->ncol;
+    chunk += T->nchunk;
+    perm += T->nperm;
+    diag += T->ndiag ? T->ndiag + 1 : 0;
+  }
+}
+
+/* Copies the layout of scope s into the arrays of the format */
+static void NusHostPlaceScope(NusHost *A, const NusLayout *L, int64_t s)
+{
+  for (int64_t k = 0; k < L->ntile; k++) {
+    const NusTile *from = L->tile + k, *to = A->tile + A->tile_of_scope[A->scope_tile[s] + k];
+
+    memcpy(A->chunk + to->chunk, L->chunk + from->chunk, sizeof(*L->chunk) * to->nchunk);
+    memcpy(A->perm + to->perm, L->perm + from->perm, sizeof(*L->perm) * to->nperm);
+    if (to->ndiag) memcpy(A->diag + to->diag, L->diag + from->diag, sizeof(*L->diag) * (to->ndiag + 1));
+  }
+}
+
+/* Fills in what is wanted; with blocks, one for each thread, finds the value blocks in the place of values */
+static SysStatus NusHostFillTiles(NusHost *A, int nworker, SysFill what, const NusLayout *layout, NusBlocks *blocks)
+{
+  int status = SYS_SUCCESS;
+
+#if defined(_OPENMP)
+  #pragma omp parallel num_threads(nworker) if (nworker > 1) reduction(max : status)
+#endif
+  {
+    NusWork w;
+
+    status = NusWorkCreate(A, &w);
+    for (int t = omp_get_thread_num(); t < A->nthread && !status; t += omp_get_num_threads()) {
+      for (int64_t s = A->thread_scope[t]; s < A->thread_scope[t + 1] && !status; s++) {
+        if (layout) NusHostPlaceScope(A, layout + s, s);
+        status = NusSplitScope(A, s, &w);
+        for (int64_t k = A->scope_tile[s]; k < A->scope_tile[s + 1] && !status; k++) {
+          const NusTile *T = A->tile + A->tile_of_scope[k];
+          NusPart        P;
+
+          NusGetPart(A, s, T->segment, &w, &P);
+          if (blocks) status = NusShareTile(A, T, &P, what, blocks + t, A->share + T->chunk);
+          else NusFillTile(A, T, &P, what);
+        }
+      }
+    }
+    NusWorkDestroy(&w);
+  }
+  return (SysStatus)status;
+}
+
+/* Fills in the values, for which there is room; place is their place in a table or NULL, and is freed */
+static SysStatus NusHostFill(NusHost *A, int nworker, SysFill what, const NusLayout *layout, uint8_t *place)
+{
+  SysStatus status;
+
+  A->place = place;
+  status   = NusHostFillTiles(A, nworker, what, layout, NULL);
+  A->place = NULL;
+  SysRelease(place, (size_t)A->csr.nz);
+  if (what != SYS_FILL_PATTERN) A->filled = 1;
+  return status;
+}
+
+/* May chunks share values? Values that change often may not: a search for equal chunks would come with every change. */
+static int NusHostMayShare(const NusHost *A)
+{
+  return A->params.values == SYS_VALUES_EXACT && A->params.rows != NUS_JDS && A->nslot && A->values.changes + A->filled < SYS_VALUES_CHANGES;
+}
+
+/* Puts the blocks of all threads one after the other, in place of the values that were stored; share counts from the blocks of the thread */
+static SysStatus NusHostTakeBlocks(NusHost *A, int nworker, const NusBlocks *blocks)
+{
+  const int  C      = A->params.c;
+  int64_t    nvalue = 0, nblock = 0;
+  SysScalar *val;
+
+  (void)nworker; /* without OpenMP */
+  for (int t = 0; t < A->nthread; t++) {
+    nvalue += blocks[t].nval;
+    nblock += blocks[t].n;
+  }
+  if (nvalue / C > (int64_t)UINT32_MAX) return SYS_TOO_MANY_BYTES;
+  val = SysAllocate(sizeof(*val) * (size_t)nvalue);
+  if (!val) return SYS_OUT_OF_MEMORY;
+#if defined(_OPENMP)
+  #pragma omp parallel num_threads(nworker) if (nworker > 1)
+#endif
+  for (int t = omp_get_thread_num(); t < A->nthread; t += omp_get_num_threads()) {
+    int64_t before = 0;
+
+    for (int s = 0; s < t; s++) before += blocks[s].nval;
+    if (blocks[t].nval) memcpy(val + before, blocks[t].val, sizeof(*val) * (size_t)blocks[t].nval);
+    for (int64_t k = A->thread_tile[t]; k < A->thread_tile[t + 1]; k++) {
+      for (int c = 0; c < A->tile[k].nfilled; c++) A->share[A->tile[k].chunk + c] += (uint32_t)(before / C);
+    }
+  }
+  if (A->val) SysRelease(A->val, SysStorageSize(A->values.stored) * A->nvalue);
+  A->val    = val;
+  A->nvalue = nvalue;
+  A->nblock = nblock;
+  return SYS_SUCCESS;
+}
+
+/* Stores each value block once, and the pattern if it has a layout; or returns SYS_TOO_MANY_BYTES if that saves too little, and changes nothing but places of the layout and columns */
+static SysStatus NusHostShare(NusHost *A, int nworker, const NusLayout *layout)
+{
+  NusBlocks *blocks = calloc((size_t)A->nthread, sizeof(*blocks));
+  uint32_t  *share = SysAllocate(sizeof(*share) * A->nchunk), *before = A->share;
+  SysStatus  status = blocks && share ? SYS_SUCCESS : SYS_OUT_OF_MEMORY;
+
+  for (int t = 0; t < A->nthread && !status; t++) {
+    for (int64_t k = A->thread_tile[t]; k < A->thread_tile[t + 1]; k++) blocks[t].most += A->tile[k].nslot;
+    blocks[t].most /= NUS_SHARED_PART;
+  }
+  A->share = share;
+  if (!status) status = NusHostFillTiles(A, nworker, layout ? SYS_FILL_ALL : SYS_FILL_VALUES, layout, blocks);
+  if (!status) status = NusHostTakeBlocks(A, nworker, blocks);
+  for (int t = 0; t < A->nthread && blocks; t++) NusBlocksDestroy(blocks + t);
+  free(blocks);
+  if (status) A->share = before;
+  SysRelease(status ? share : before, sizeof(*share) * A->nchunk);
+  if (status) return status;
+  A->values.changes += A->filled;
+  A->values.stored = SYS_STORAGE_SHARED;
+  A->values.exact  = 1;
+  SysTableClear(&A->values.table);
+  A->filled = 1;
+  return SYS_SUCCESS;
+}
+
+/* Chooses the storage of the values, and stores them; the pattern is there unless a layout is given, and without values only the pattern is stored */
+static SysStatus NusHostStore(NusHost *A, int nworker, const NusLayout *layout)
+{
+  const int    shared = A->values.stored == SYS_STORAGE_SHARED;
+  void        *before = A->val;
+  const size_t size   = SysStorageSize(A->values.stored) * A->nvalue;
+  uint8_t     *place  = NULL;
+  SysStatus    status = A->csr.a && NusHostMayShare(A) ? NusHostShare(A, nworker, layout) : SYS_TOO_MANY_BYTES;
+
+  if (status != SYS_TOO_MANY_BYTES) return status;
+  if (shared) A->val = NULL;
+  status = SysValuesMakeRoom(&A->values, &A->csr, (size_t)A->nslot, A->filled, !layout || !A->csr.a, nworker, &A->val, &place);
+  if (status) {
+    A->val = before;
+    return status;
+  }
+  if (shared) {
+    SysRelease(before, size);
+    SysRelease(A->share, sizeof(*A->share) * A->nchunk);
+    A->share = NULL;
+  }
+  A->nvalue = A->nslot;
+  return NusHostFill(A, nworker, !layout ? SYS_FILL_VALUES : A->csr.a ? SYS_FILL_ALL : SYS_FILL_PATTERN, layout, place);
+}
+
+/* Converts a matrix. The parameters are those of a plan, which leaves nothing open. Bytes are counted before the format is filled, and must not exceed most: with values
+   as they are, because values may change. */
+SysStatus NusHostCreate(const SysCSR *csr, const NusParams *params, int nthread, int nworker, const NusKernels *kernels, double most, double *bytes, NusHost **out)
+{
+  NusHost   *A      = calloc(1, sizeof(*A));
+  NusLayout *layout = NULL;
+  SysStatus  status;
+
+  *out = NULL;
+  if (!A) return SYS_OUT_OF_MEMORY;
+  A->csr     = *csr;
+  A->kernels = kernels;
+  A->params  = *params;
+  A->nthread = nthread;
+  SysValuesBeginHost(&A->values, params->values, kernels->fast, csr->nz, nthread);
+  A->nscope       = (csr->m + params->sigma - 1) / params->sigma;
+  A->scope_tile   = calloc(A->nscope + 1, sizeof(*A->scope_tile));
+  A->thread_scope = calloc(A->nthread + 1, sizeof(*A->thread_scope));
+  A->thread_tile  = calloc(A->nthread + 1, sizeof(*A->thread_tile));
+  layout          = calloc(A->nscope + 1, sizeof(*layout));
+  status          = A->scope_tile && A->thread_scope && A->thread_tile && layout ? NusHostSegments(A) : SYS_OUT_OF_MEMORY;
+  if (!status) status = NusHostLayoutAll(A, nworker, layout);
+  if (!status) {
+    for (int64_t s = 0; s < A->nscope; s++) {
+      A->ntile += layout[s].ntile;
+      A->nchunk += layout[s].nchunk;
+      A->nperm += layout[s].nperm;
+      A->ndiag += layout[s].ndiag;
+      for (int64_t k = 0; k < layout[s].ntile; k++) {
+        A->nslot += layout[s].tile[k].nslot;
+        A->ncol += layout[s].tile[k].ncol;
+      }
+    }
+    A->nvalue = A->nslot;
+    *bytes    = NusHostBytes(A);
+    if (*bytes > most) status = SYS_TOO_MANY_BYTES;
+  }
+  if (!status) {
+    A->tile          = SysAllocate(sizeof(*A->tile) * A->ntile);
+    A->tile_of_scope = malloc(sizeof(*A->tile_of_scope) * (A->ntile + 1));
+    A->chunk         = SysAllocate(sizeof(*A->chunk) * A->nchunk);
+    A->perm          = SysAllocate(sizeof(*A->perm) * A->nperm);
+    A->diag          = SysAllocate(sizeof(*A->diag) * A->ndiag);
+    A->col           = SysAllocate(sizeof(*A->col) * A->ncol);
+    if (!A->tile || !A->tile_of_scope || !A->chunk || !A->perm || !A->diag || !A->col) status = SYS_OUT_OF_MEMORY;
+  }
+  if (!status) {
+    NusHostShareScopes(A, layout);
+    NusHostOrderTiles(A, layout);
+    NusHostPlaceTiles(A);
+    status = NusHostStore(A, nworker, layout);
+    *bytes = NusHostBytes(A);
+  }
+  for (int64_t s = 0; layout && s < A->nscope; s++) NusLayoutDestroy(layout + s);
+  free(layout);
+  if (status) NusHostDestroy(A);
+  else *out = A;
+  return status;
+}
+
+/* Stores new values; the pattern stays */
+SysStatus NusHostUpdate(void *data, const SysCSR *csr, SysStream stream)
+{
+  NusHost *A = (NusHost *)data;
+
+  (void)stream;
+  A->csr = *csr;
+  return NusHostStore(A, A->nthread, NULL);
+}
+
+/* Gives every thread memory for its sums in the transposed product; a single thread needs it for gathered columns only, and adds the others to the result */
+SysStatus NusHostPrepareTranspose(NusHost *A)
+{
+  SysStretches *S = &A->work;
+
+  if (S->sums || (A->nthread == 1 && !A->ngathered)) return SYS_SUCCESS;
+  if (SysStretchesBegin(S, A->nthread)) return SYS_OUT_OF_MEMORY;
+  for (int t = 0; t < A->nthread; t++) {
+    S->lo[t] = A->csr.n;
+    S->hi[t] = 0;
+    for (int64_t k = A->thread_tile[t]; k < A->thread_tile[t + 1] && A->nthread > 1; k++) {
+      if (NusGathered(A, A->tile[k].segment)) continue;
+      S->lo[t] = SysMin(A->tile[k].lo, S->lo[t]);
+      if (A->tile[k].hi > S->hi[t]) S->hi[t] = A->tile[k].hi;
+    }
+  }
+  return SysStretchesCreate(S, A->nthread, A->ngathered);
+}
+
+SysStatus NusHostMult(void *data, const SysCSR *csr, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z, SysStream stream)
+{
+  const NusHost *A = (const NusHost *)data;
+
+  (void)csr;
+  (void)stream;
+  (*A->kernels->mult)(A, alpha, x, beta, y, z);
+  return SYS_SUCCESS;
+}
+
+SysStatus NusHostMultTranspose(void *data, const SysCSR *csr, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z, SysStream stream)
+{
+  NusHost        *A      = (NusHost *)data;
+  const SysStatus status = NusHostPrepareTranspose(A);
+
+  (void)csr;
+  (void)stream;
+  if (!status) (*A->kernels->multtranspose)(A, alpha, x, beta, y, z);
+  return status;
+}
+
+/* The bytes that a product reads of the matrix, and moves to gather x */
+double NusHostBytes(const NusHost *A)
+{
+  return (double)SysStorageSize(A->values.stored) * (double)A->nvalue + (A->values.stored == SYS_STORAGE_SHARED ? sizeof(*A->share) * (double)A->nchunk : 0) + sizeof(*A->col) * (double)A->ncol + sizeof(*A->chunk) * (double)A->nchunk +
+         sizeof(*A->perm) * (double)A->nperm + sizeof(*A->diag) * (double)A->ndiag + sizeof(*A->tile) * (double)A->ntile + (sizeof(*A->order) + 2. * sizeof(*A->xg)) * A->ngathered;
+}
+
+void NusHostDestroy(void *data)
+{
+  NusHost *A = (NusHost *)data;
+
+  if (!A) return;
+  free(A->rank);
+  free(A->order);
+  free(A->scope_tile);
+  free(A->tile_of_scope);
+  free(A->thread_scope);
+  free(A->thread_tile);
+  SysRelease(A->xg, sizeof(*A->xg) * (A->ngathered + NUS_MAX_C));
+  SysRelease(A->tile, sizeof(*A->tile) * A->ntile);
+  SysRelease(A->chunk, sizeof(*A->chunk) * A->nchunk);
+  SysRelease(A->perm, sizeof(*A->perm) * A->nperm);
+  SysRelease(A->diag, sizeof(*A->diag) * A->ndiag);
+  SysRelease(A->col, sizeof(*A->col) * A->ncol);
+  SysRelease(A->val, SysStorageSize(A->values.stored) * A->nvalue);
+  SysRelease(A->share, sizeof(*A->share) * A->nchunk);
+  SysStretchesDestroy(&A->work);
+  free(A);
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+   The search for the widths and numbers of NUS-SELL's segments by trials, on the host and on a device
+*/
+#pragma once
+
+#include "sys/syscsr.h"
+#include "mat/impls/nus/host/nusparams.h"
+
+#if defined(__cplusplus)
+extern "C" {
+#endif
+
+/* Sets the seconds of a product with these parameters */
+typedef SysStatus NusTrial(void *ctx, const NusParams *, double *seconds);
+
+/* Searches the widths, from narrowest to widest, and numbers of segments that asked leaves open, from *best on, a trial of which took least seconds; n: columns of the matrix */
+SysStatus NusSearchSegments(int64_t n, int64_t narrowest, int64_t widest, const NusParams *asked, double least, NusTrial *, void *ctx, NusParams *best);
+
+#if defined(__cplusplus)
+}
+#endif
