@@ -216,7 +216,6 @@ PetscErrorCode MatShadowCompose(Mat A, const MatShadowFormat *format, const MatS
   s->tune     = MAT_SHADOW_TUNE_MEASURE;
   s->values   = MAT_SHADOW_VALUES_EXACT;
   s->keep     = PETSC_TRUE;
-  s->lasting  = PETSC_FALSE;
   s->nz       = -1;
   PetscCall(MatShadowReportBegin(s));
   PetscCall(MatShadowReportRead());
