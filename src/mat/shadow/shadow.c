@@ -238,6 +238,8 @@ static PetscErrorCode MatShadowCheckState(Mat A, MatShadow *s, MatShadowCSR *csr
   same = (PetscBool)(s->side == side && s->nonzerostate == A->nonzerostate && s->i == i && s->j == j && s->nz == csr->A.nz);
   if (same && s->state == state) PetscFunctionReturn(PETSC_SUCCESS);
   if (!same) {
+    const PetscBool first = (PetscBool)(s->nz < 0);
+
     PetscCall(MatShadowDrop(s));
     s->side             = side;
     s->ops              = side;
@@ -252,9 +254,7 @@ static PetscErrorCode MatShadowCheckState(Mat A, MatShadow *s, MatShadowCSR *csr
     s->info.nonzeros    = (PetscLogDouble)csr->A.nz;
     s->info.bytes_csr   = SysCSRBytes(&csr->A);
     PetscCall(PetscArrayzero(s->trial, 2));
-    PetscCall(PetscMemzero(&s->past, sizeof(s->past)));
-    s->past.since = SysSeconds(CLOCK_THREAD_CPUTIME_ID);
-    if (!MatShadowConverted.begin) MatShadowConverted.begin = s->past.since;
+    s->past = (MatShadowPast){.since = first ? s->past.since : SysSeconds(CLOCK_THREAD_CPUTIME_ID)};
     MatShadowSetPatience(s);
   } else {
     MatShadowBeginValues(s);

@@ -70,7 +70,7 @@ typedef struct {
 
 /* The past of the pattern at hand */
 typedef struct {
-  PetscLogDouble since;   /* when the pattern came up, on the processor's clock of the thread */
+  PetscLogDouble since;   /* the begin of the matrix, or the first product with a later pattern, on the processor's clock of the thread */
   PetscReal      rate;    /* products with the previous set of values, or a running average if that is more */
   PetscInt       sets;    /* sets of values that were multiplied by vectors, without the one at hand */
   PetscInt       updates; /* of values in the format */
@@ -245,7 +245,7 @@ static inline int MatShadowThreads(PetscInt nz)
 
 /* Conversions on the host of this process. Times are those of the thread on its processor: other programs do not make them longer. */
 typedef struct {
-  PetscLogDouble begin;            /* when the first pattern came up */
+  PetscLogDouble begin;            /* of the first matrix */
   PetscLogDouble early;            /* seconds of conversions before one set of values had repaid them */
   PetscLogDouble actual, expected; /* seconds of all conversions that this thread made, and those that the model expected */
 } MatShadowConversions;
