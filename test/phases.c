@@ -142,8 +142,8 @@ static PetscErrorCode WaitsWithThreads(TestDiff *d)
     TestExpect(d, "products before the conversion are not timed", (PetscBool)(s->trial[0].ncsr == SYS_TUNE_LEAST));
     PetscCall(TestMultiply(A, 1));
     ExpectMade(d, "converted too late", s, MAT_SHADOW_CURRENT, cases[k].convert, 1);
-    s->trial[0].verdict = MAT_SHADOW_FOR_FORMAT;
-    s->served           = 0; /* as if these values had not lasted */
+    s->trial[0] = (MatShadowTrial){.verdict = MAT_SHADOW_FOR_FORMAT}; /* without times, which would change the patience */
+    s->served   = 0;                                                  /* as if these values had not lasted */
     PetscCall(MatScale(A, 2.0));
     PetscCall(TestMultiply(A, cases[k].update));
     ExpectMade(d, "new values are taken over too early", s, MAT_SHADOW_STALE, cases[k].convert + cases[k].update, 1);
@@ -183,6 +183,89 @@ static PetscErrorCode Renews(TestDiff *d)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Sets of values, each multiplied by as many vectors */
+static PetscErrorCode Step(Mat A, PetscInt sets, PetscInt products)
+{
+  PetscFunctionBeginUser;
+  for (PetscInt k = 0; k < sets; k++) {
+    PetscCall(MatScale(A, 1.5));
+    PetscCall(TestMultiply(A, products));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* With few products for each set of values a conversion waits until those of all sets repay it, and until it is a small part of the time. The test sets the times. */
+static PetscErrorCode ConvertsEarly(TestDiff *d)
+{
+  static const PetscLogDouble ago = 1e9; /* seconds */
+  static const struct {
+    PetscInt       products, aij; /* with one set of values, and on the AIJ in all, if there is a conversion */
+    PetscLogDouble pattern, program, slow;
+  } cases[] = {
+    {35, 74, ago,  ago,  1   }, /* two sets: 70 is more than 40 + 2 updates of 4, and four products are timed */
+    {20, 64, ago,  ago,  1   },
+    {10, 74, ago,  ago,  1   },
+    {8,  84, ago,  ago,  1   },
+    {7,  0,  ago,  ago,  1   }, /* new values would be copied after more products */
+    {2,  0,  ago,  ago,  1   },
+    {35, 0,  -ago, ago,  1   }, /* the pattern is new */
+    {35, 0,  ago,  -ago, 1   }, /* other conversions took the time */
+    {35, 0,  ago,  ago,  1e15}  /* conversions take longer than the model expects */
+  };
+  const MatShadowConversions converted = MatShadowConverted;
+  const int                  before    = SysThreads();
+
+  PetscFunctionBeginUser;
+  SysThreadsSet(1);
+  for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(cases); k++) {
+    const PetscInt aij = cases[k].aij, sets = 1 + (aij ? aij / cases[k].products : 14);
+    Mat            A;
+    MatShadow     *s;
+
+    PetscCall(TestShapeCreate(&many, NULL, &A));
+    PetscCall(MatShadowSetTune(A, MAT_SHADOW_TUNE_MEASURE));
+    PetscCall(MatShadowGet(A, &s));
+    PetscCall(TestMultiply(A, 1));
+    s->past.since      = -cases[k].pattern;
+    MatShadowConverted = (MatShadowConversions){.begin = -cases[k].program, .actual = cases[k].slow, .expected = 1};
+    PetscCall(TestMultiply(A, cases[k].products - 1));
+    PetscCall(Step(A, sets - 2, cases[k].products));
+    PetscCall(Step(A, 1, aij ? 4 : cases[k].products));
+    ExpectMade(d, "converted too early", s, MAT_SHADOW_WAITING, aij ? aij : sets * cases[k].products, 0);
+    PetscCall(TestMultiply(A, 1));
+    if (aij) ExpectMade(d, "converted too late", s, MAT_SHADOW_CURRENT, aij, 1);
+    TestExpect(d, "the seconds of the conversion are not counted", (PetscBool)((MatShadowConverted.early > 0) == (aij > 0)));
+    PetscCall(MatDestroy(&A));
+  }
+  MatShadowConverted = converted;
+  SysThreadsSet(before);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* From the second update on, its time and those of the trial say how many products repay it: here none do, or one */
+static PetscErrorCode MeasuresUpdates(TestDiff *d)
+{
+  PetscFunctionBeginUser;
+  for (int cheap = 0; cheap < 2; cheap++) {
+    Mat        A;
+    MatShadow *s;
+
+    PetscCall(Create(PETSC_TRUE, &A, &s));
+    s->trial[0] = (MatShadowTrial){.verdict = MAT_SHADOW_FOR_FORMAT, .time_csr = cheap ? 2e9 : 2e-9, .time_format = cheap ? 1e9 : 1e-9};
+    PetscCall(TestMultiply(A, 8));
+    PetscCall(Step(A, 1, 8));
+    TestExpect(d, "one update changes the patience", (PetscBool)(s->info.updates == 1 && s->patience.update == SYS_TUNE_UPDATE));
+    PetscCall(Step(A, 1, 8));
+    TestExpect(d, "two updates do not change the patience", (PetscBool)(s->info.updates == 2 && s->patience.update == (cheap ? 1 : SYS_TUNE_UPDATE_MOST) && s->patience.lasting == s->patience.update));
+    PetscCall(Step(A, 10, 3));
+    ExpectMade(d, "sets of three products", s, cheap ? MAT_SHADOW_CURRENT : MAT_SHADOW_STALE, cheap ? 0 : 30, cheap ? 54 : 24);
+    PetscCall(Step(A, 2, 40));
+    ExpectMade(d, "sets of many products", s, MAT_SHADOW_CURRENT, cheap ? 0 : 30 + SYS_TUNE_UPDATE_MOST, cheap ? 134 : 104 - SYS_TUNE_UPDATE_MOST);
+    PetscCall(MatDestroy(&A));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Another pattern: everything begins anew */
 static PetscErrorCode Forgets(TestDiff *d)
 {
@@ -205,7 +288,7 @@ static PetscErrorCode Forgets(TestDiff *d)
   PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
   PetscCall(TestMultiply(A, 1));
   ExpectMade(d, "a product with another pattern", s, MAT_SHADOW_WAITING, 1, 12);
-  TestExpect(d, "what was known of the old pattern stays", (PetscBool)(s->products == 1 && s->served == 1 && s->look == 0 && s->trial[0].verdict == MAT_SHADOW_OPEN && !s->data && s->info.bytes_stored == 0));
+  TestExpect(d, "what was known of the old pattern stays", (PetscBool)(s->products == 1 && s->served == 1 && s->past.sets == 0 && s->look == 0 && s->trial[0].verdict == MAT_SHADOW_OPEN && !s->data && s->info.bytes_stored == 0));
   TestExpect(d, "the figures are not those of the new pattern", (PetscBool)(s->nz == nz + 1 && s->info.nonzeros == s->nz && s->info.bytes_csr > s->nz * (sizeof(PetscScalar) + sizeof(PetscInt))));
   PetscCall(MatDestroy(&A));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -402,6 +485,8 @@ static const TestCase tests[] = {
   {"first conversion",       Waits           },
   {"threads",                WaitsWithThreads},
   {"new values",             Renews          },
+  {"early conversions",      ConvertsEarly   },
+  {"measured updates",       MeasuresUpdates },
   {"another pattern",        Forgets         },
   {"an unclear verdict",     LooksAgain      },
   {"contradictory rounds",   Contradicts     },

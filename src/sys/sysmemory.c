@@ -9,6 +9,7 @@
 #include "sys/sysmemory.h"
 
 #define LARGE 4 /* huge pages */
+#define WASTE 3 /* an array of fewer ends with its last huge page if that adds at most one part in so many */
 #if !defined(MADV_HUGEPAGE)
   #define MADV_HUGEPAGE MADV_NORMAL /* the system has no huge pages */
 #endif
@@ -57,10 +58,14 @@ void SysAdvise(void *p, size_t size)
 void *SysAllocate(size_t size)
 {
   const size_t mapped = SysMappedSize(size, LARGE);
+  size_t       whole  = SysMappedSize(size, 0);
   void        *p;
 
   if (mapped) return SysMap(mapped, 1);
-  return posix_memalign(&p, 64, size + 64) ? NULL : p;
+  if (WASTE * whole > (WASTE + 1) * size) whole = size / SYS_HUGE_PAGE * SYS_HUGE_PAGE;
+  if (posix_memalign(&p, whole ? SYS_HUGE_PAGE : 64, whole > size + 64 ? whole : size + 64)) return NULL;
+  if (whole) (void)madvise(p, whole, MADV_HUGEPAGE);
+  return p;
 }
 
 void *SysAllocateZero(size_t size)

@@ -22,7 +22,7 @@ void SysForget(void *, size_t size);
 /* Asks for huge pages for memory that others allocated and did not write to yet: page faults take most of the time of writing a large result */
 void SysAdvise(void *, size_t size);
 
-/* Allocate memory aligned to cache lines, mapped if it has four huge pages or more. The memory of SysAllocateZero() reads as zero. */
+/* Allocate memory aligned to cache lines, on huge pages where it fills them, and mapped if it has four huge pages or more. The memory of SysAllocateZero() reads as zero. */
 void *SysAllocate(size_t size);
 void *SysAllocateZero(size_t size);
 void  SysRelease(void *, size_t size);

@@ -44,6 +44,18 @@ static inline int SysTunePatience(int one, int threads)
   return exact > below + 1e-9 ? below + 1 : below;
 }
 
+/*
+   A program with new values before SYS_TUNE_CONVERT products converts on the time that has passed: a conversion may take this part of the time since the pattern came up, and all
+   such conversions together this part of the time of the program. A program that ends right after the conversion loses no more.
+*/
+#define SYS_TUNE_EARLY         (1. / 32)
+#define SYS_TUNE_CONVERT_FIXED 1.e-4 /* expected seconds of a conversion on the host with one thread, for any matrix, */
+#define SYS_TUNE_CONVERT_ENTRY 5.e-9 /* for each nonzero, */
+#define SYS_TUNE_CONVERT_ROW   5.e-8 /* and for each row */
+#define SYS_TUNE_RECENT        4     /* in the average of products with one set of values, a set counts as at most so many times SYS_TUNE_LASTING products */
+#define SYS_TUNE_REPAID        1.25  /* an update must be repaid so many times by the products that recent sets of values had, once both were measured */
+#define SYS_TUNE_UPDATE_MOST   32    /* products with new values after which these are taken over, whatever was measured */
+
 /* Patience on a device: a conversion costs as much as so many products, plus so many seconds for any matrix */
 #define SYS_TUNE_DEVICE_CONVERT 15
 #define SYS_TUNE_DEVICE_FIXED   1.5e-4

@@ -2,8 +2,9 @@
 /*
    When a shadow is made, renewed and used: the products of a sequential matrix with vectors.
 
-   A matrix is converted when as many products were made on the AIJ as the conversion costs, or at once if it is known to be a level of multigrid. The format
-   stays if it is no slower than the AIJ. On the host the last products on the AIJ and the first ones on the format are timed to decide that, see shadowtrial.c;
+   A matrix is converted when as many products were made on the AIJ with one set of values as the conversion costs, or at once if it is known to be a level of multigrid. With
+   fewer products for each set it is converted when those of all sets would have repaid the conversion and the updates, and the conversion takes a small part of the time since
+   the pattern came up. The format stays if it is no slower than the AIJ. On the host the last products on the AIJ and the first ones on the format are timed to decide that, see shadowtrial.c;
    several formats may be tried, see shadowtune.c. On the device the time of a product is not known until the queue has run dry: the traffic model is trusted
    until enough products were made to repay tuning, and then both sides are timed on vectors made for the purpose.
 */
@@ -56,6 +57,66 @@ static void MatShadowSetPatience(MatShadow *s)
     p->lasting = SYS_TUNE_DEVICE_LASTING;
   }
   if (s->level && p->convert < SYS_TUNE_LEVEL) p->convert = p->update = 0;
+}
+
+MatShadowConversions MatShadowConverted;
+
+/* Expected seconds of a conversion on the host by the model alone */
+static PetscLogDouble MatShadowModelConvert(const MatShadow *s)
+{
+  const int threads = MatShadowThreads(s->nz);
+
+  return (SYS_TUNE_CONVERT_FIXED + SYS_TUNE_CONVERT_ENTRY * (double)s->nz + SYS_TUNE_CONVERT_ROW * (double)s->owner->rmap->n) * (SYS_TUNE_SERIAL + (1 - SYS_TUNE_SERIAL) / threads);
+}
+
+/* Begins a set of values in the pattern at hand. A set of very many products counts as fewer: a first long solve soon counts no more. */
+static void MatShadowBeginValues(MatShadow *s)
+{
+  MatShadowPast  *past   = &s->past;
+  const PetscReal served = PetscMin((PetscReal)s->served, SYS_TUNE_RECENT * (PetscReal)s->patience.lasting);
+
+  if (!s->served) return;
+  past->rate = PetscMax(served, (past->rate + served) / 2);
+  past->sets++;
+}
+
+/* Decides at the begin of a set of values whether a conversion is due although none had patience->convert products. If the future of the pattern is like its past, it has to save the
+   conversion and all updates; if there is no future, the conversion has to be a small part of the time since the pattern came up. */
+static void MatShadowExpectEarly(MatShadow *s)
+{
+  const MatShadowPatience *patience = &s->patience;
+  MatShadowPast           *past     = &s->past;
+  const PetscLogDouble     model = MatShadowModelConvert(s), cost = model * (model + MatShadowConverted.actual) / (model + MatShadowConverted.expected);
+  PetscLogDouble           now;
+
+  past->early = PETSC_FALSE;
+  if (s->phase != MAT_SHADOW_WAITING || MatShadowOnDevice(s) || !MatShadowMeasures(s) || past->rate < patience->lasting || s->products < patience->convert + patience->update * past->sets) return;
+  now         = SysSeconds(CLOCK_THREAD_CPUTIME_ID);
+  past->early = (PetscBool)(cost <= SYS_TUNE_EARLY * (now - past->since) && cost + MatShadowConverted.early <= SYS_TUNE_EARLY * (now - MatShadowConverted.begin));
+}
+
+/* Notes the seconds of a conversion on the host. Those of another thread are not known here. */
+static void MatShadowNoteConversion(MatShadow *s, PetscLogDouble seconds)
+{
+  if (s->tune != MAT_SHADOW_TUNE_ONLINE) {
+    MatShadowConverted.actual += seconds;
+    MatShadowConverted.expected += MatShadowModelConvert(s);
+  }
+  if (s->past.early) MatShadowConverted.early += seconds;
+  s->past.early = PETSC_FALSE;
+}
+
+/* Puts a measured number of products in the place of the expected ones: a set of values is taken over if recent sets had as many products as repay that, and otherwise after as
+   many. The AIJ then makes all products of a set that has fewer. */
+static void MatShadowMeasureUpdate(MatShadow *s)
+{
+  const MatShadowTrial *trial    = &s->trial[0];
+  MatShadowPatience    *patience = &s->patience;
+  const PetscLogDouble  gain     = trial->time_csr - trial->time_format;
+
+  if (MatShadowOnDevice(s) || !patience->update || !(s->past.update > 0) || trial->verdict != MAT_SHADOW_FOR_FORMAT || !(trial->time_csr > 0) || !(trial->time_format > 0)) return;
+  patience->update  = SYS_TUNE_REPAID * s->past.update < SYS_TUNE_UPDATE_MOST * gain ? (PetscInt)PetscCeilReal(SYS_TUNE_REPAID * s->past.update / gain) : SYS_TUNE_UPDATE_MOST;
+  patience->lasting = patience->update;
 }
 
 /* Gets the pattern of a sequential matrix, which is always on the host */
@@ -177,6 +238,8 @@ static PetscErrorCode MatShadowCheckState(Mat A, MatShadow *s, MatShadowCSR *csr
   same = (PetscBool)(s->side == side && s->nonzerostate == A->nonzerostate && s->i == i && s->j == j && s->nz == csr->A.nz);
   if (same && s->state == state) PetscFunctionReturn(PETSC_SUCCESS);
   if (!same) {
+    const PetscBool first = (PetscBool)(s->nz < 0);
+
     PetscCall(MatShadowDrop(s));
     s->side             = side;
     s->ops              = side;
@@ -191,14 +254,16 @@ static PetscErrorCode MatShadowCheckState(Mat A, MatShadow *s, MatShadowCSR *csr
     s->info.nonzeros    = (PetscLogDouble)csr->A.nz;
     s->info.bytes_csr   = SysCSRBytes(&csr->A);
     PetscCall(PetscArrayzero(s->trial, 2));
+    s->past = (MatShadowPast){.since = first ? s->past.since : SysSeconds(CLOCK_THREAD_CPUTIME_ID)};
     MatShadowSetPatience(s);
   } else {
+    MatShadowBeginValues(s);
     PetscCall(MatShadowMove(s, MAT_SHADOW_VALUES));
     PetscCall(MatShadowTuneStale(s));
+    MatShadowExpectEarly(s);
   }
-  s->state   = state;
-  s->lasting = (PetscBool)(s->served >= s->patience.lasting);
-  s->served  = 0;
+  s->state  = state;
+  s->served = 0;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -206,7 +271,8 @@ static PetscErrorCode MatShadowJudge(Mat A, MatShadow *s, PetscBool transpose);
 
 static PetscErrorCode MatShadowConvert(Mat A, MatShadow *s, const MatShadowCSR *csr)
 {
-  PetscLogDouble t0, t1;
+  const PetscLogDouble cpu = SysSeconds(CLOCK_THREAD_CPUTIME_ID);
+  PetscLogDouble       t0, t1;
 
   PetscFunctionBegin;
   PetscCall(PetscLogEventBegin(MAT_ShadowConvert, A, 0, 0, 0));
@@ -226,6 +292,7 @@ static PetscErrorCode MatShadowConvert(Mat A, MatShadow *s, const MatShadowCSR *
   PetscCall(PetscTime(&t1));
   MatShadowCounted.convert += t1 - t0;
   s->info.time_convert = PetscMax(s->info.time_convert, t1 - t0); /* info has a longer time if another thread did a part of the conversion */
+  if (!MatShadowOnDevice(s)) MatShadowNoteConversion(s, SysSeconds(CLOCK_THREAD_CPUTIME_ID) - cpu);
   PetscCall(PetscLogEventEnd(MAT_ShadowConvert, A, 0, 0, 0));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -244,6 +311,8 @@ static PetscErrorCode MatShadowUpdate(Mat A, MatShadow *s, const MatShadowCSR *c
   if (done) {
     s->info.time_update = t1 - t0;
     s->info.updates++;
+    if (s->past.updates++ && (s->past.update == 0 || t1 - t0 < s->past.update)) s->past.update = t1 - t0;
+    MatShadowMeasureUpdate(s);
     PetscCall(MatShadowMove(s, MAT_SHADOW_UPDATED));
   } else {
     PetscCall(MatShadowTuneEnd(s));
@@ -300,13 +369,14 @@ static PetscErrorCode MatShadowChoose(Mat A, MatShadow *s, PetscBool transpose, 
   PetscFunctionBegin;
   PetscCall(PetscMemzero(run, sizeof(*run)));
   PetscCall(MatShadowCheckState(A, s, csr));
-  fresh = (PetscBool)(!measure || s->lasting || s->served >= patience->update); /* may new values be copied into the format now? */
+  fresh = (PetscBool)(!measure || (s->past.sets && s->past.rate >= patience->lasting) || s->served >= patience->update); /* may new values be copied into the format now? */
   if (s->look && s->products >= s->look) PetscCall(MatShadowLookAgain(s));
   if (s->phase == MAT_SHADOW_WAITING) {
-    PetscBool ready = PETSC_TRUE;
+    const PetscInt convert = s->past.early ? PetscMin(patience->samples, patience->convert) : patience->convert;
+    PetscBool      ready   = PETSC_TRUE;
 
-    if (measure && s->served < patience->convert) {
-      if (!device && s->served >= patience->convert - patience->samples) run->trial = trial;
+    if (measure && s->served < convert) {
+      if (!device && s->served >= convert - patience->samples) run->trial = trial;
       PetscFunctionReturn(PETSC_SUCCESS);
     }
     if (s->tune == MAT_SHADOW_TUNE_ONLINE && !device) PetscCall(MatShadowTuneSetUp(A, s, csr, PETSC_FALSE, &ready));

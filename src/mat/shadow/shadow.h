@@ -68,6 +68,16 @@ typedef struct {
   PetscInt convert, tune, update, lasting, samples;
 } MatShadowPatience;
 
+/* The past of the pattern at hand */
+typedef struct {
+  PetscLogDouble since;   /* the begin of the matrix, or the first product with a later pattern, on the processor's clock of the thread */
+  PetscReal      rate;    /* products with the previous set of values, or a running average if that is more */
+  PetscInt       sets;    /* sets of values that were multiplied by vectors, without the one at hand */
+  PetscInt       updates; /* of values in the format */
+  PetscLogDouble update;  /* seconds of the shortest update but for the first one, which writes to new memory; 0 before the second */
+  PetscBool      early;   /* the past repays a conversion, which is due as soon as products with the values at hand were timed */
+} MatShadowPast;
+
 /* The shadow of a matrix, in a container composed with it. Some functions of PETSc move the insides of one matrix into another, with the container: a shadow is
    valid only for its owner, and its format only while the arrays of the pattern keep their addresses. */
 typedef struct _MatShadow {
@@ -80,13 +90,12 @@ typedef struct _MatShadow {
   PetscBool               keep; /* the AIJCUSPARSE keeps its copy on the device beside the format */
   void                   *params;
   MatShadowPhase          phase;
-  const MatShadowOps     *side;    /* the functions of the format on the host or on the device */
-  const MatShadowOps     *ops;     /* the functions that made data */
-  void                   *data;    /* the matrix in the format, in the phases CURRENT and STALE */
-  PetscBool               lasting; /* the previous values were used in many products */
-  PetscBool               tuned;   /* on the device: enough products were made to repay tuning */
-  PetscBool               level;   /* the owner is a multigrid level, whose products repay a conversion */
-  PetscInt                look;    /* number of products with this pattern after which an unclear verdict is tried again, or 0 */
+  const MatShadowOps     *side;  /* the functions of the format on the host or on the device */
+  const MatShadowOps     *ops;   /* the functions that made data */
+  void                   *data;  /* the matrix in the format, in the phases CURRENT and STALE */
+  PetscBool               tuned; /* on the device: enough products were made to repay tuning */
+  PetscBool               level; /* the owner is a multigrid level, whose products repay a conversion */
+  PetscInt                look;  /* number of products with this pattern after which an unclear verdict is tried again, or 0 */
   PetscObjectState        state, nonzerostate;
   PetscObjectState        uploaded; /* 1 more than the nonzero state of the pattern that the device has got, or 0 */
   const PetscInt         *i, *j;    /* the arrays on the host, also for products on the device: they identify the pattern */
@@ -94,6 +103,7 @@ typedef struct _MatShadow {
   PetscInt                served;   /* products with the values at hand */
   PetscInt                products; /* products with the pattern at hand */
   MatShadowPatience       patience; /* with the pattern at hand */
+  MatShadowPast           past;
   MatShadowTrial          trial[2];
   MatShadowInfo           info;
   struct _MatShadowTuner *tuner;            /* made at the first conversion, see shadowtune.c */
@@ -233,6 +243,14 @@ static inline int MatShadowThreads(PetscInt nz)
 {
   return (int)PetscMin(SysThreads(), 1 + (PetscInt64)nz / SYS_TUNE_THREAD_NONZEROS);
 }
+
+/* Conversions on the host of this process. Times are those of the thread on its processor: other programs do not make them longer. */
+typedef struct {
+  PetscLogDouble begin;            /* of the first matrix */
+  PetscLogDouble early;            /* seconds of conversions before one set of values had repaid them */
+  PetscLogDouble actual, expected; /* seconds of all conversions that this thread made, and those that the model expected */
+} MatShadowConversions;
+extern MatShadowConversions MatShadowConverted;
 
 extern PetscErrorCode MatShadowDrop(MatShadow *);
 extern PetscErrorCode MatShadowDropData(MatShadow *);

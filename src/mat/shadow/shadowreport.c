@@ -81,7 +81,7 @@ static void ReportAddModel(const MatShadow *s)
   if (!s->format->host.layout || s->phase == MAT_SHADOW_DECLINED || s->tune < MAT_SHADOW_TUNE_MEASURE || s->timed[0] != s->made[0] || s->timed[1] != s->made[1] || !s->timed[0] || s->cusparse) return;
   format  = s->timed[1] ? s->seconds[1] / (PetscLogDouble)s->timed[1] : (s->info.bytes_model > 0 ? s->info.bytes_model / s->info.bytes_csr : REPORT_GAIN) * aij;
   convert = s->info.time_convert > 0 ? s->info.time_convert : SYS_TUNE_CONVERT * (1 - SYS_TUNE_PRODUCT) * aij;
-  update  = s->info.time_update > 0 ? s->info.time_update : SYS_TUNE_UPDATE * aij;
+  update  = s->info.time_update > 0 ? s->info.time_update : SYS_TUNE_UPDATE * (1 - SYS_TUNE_PRODUCT) * aij;
   model.taken += s->seconds[0] + s->seconds[1] + (s->info.conversions ? s->info.time_convert : 0) + (PetscLogDouble)s->info.updates * s->info.time_update;
   model.model += all * format + convert + (PetscLogDouble)s->fresh * update;
 }

@@ -216,8 +216,10 @@ PetscErrorCode MatShadowCompose(Mat A, const MatShadowFormat *format, const MatS
   s->tune     = MAT_SHADOW_TUNE_MEASURE;
   s->values   = MAT_SHADOW_VALUES_EXACT;
   s->keep     = PETSC_TRUE;
-  s->lasting  = PETSC_FALSE;
   s->nz       = -1;
+
+  s->past.since = SysSeconds(CLOCK_THREAD_CPUTIME_ID);
+  if (MatShadowConverted.begin == 0) MatShadowConverted.begin = s->past.since;
   PetscCall(MatShadowReportBegin(s));
   PetscCall(MatShadowReportRead());
   if (s->cusparse) PetscCall(MatShadowDeviceReadOptions());
