@@ -216,7 +216,7 @@ $(B)/cuda-check/%.o: %.cu $(B)/conf.mk
 site:
 	@$(PYTHON) docs/site/build.py $(B)/site
 
-# tables and plots from the raw results, which docs/results/measure.py makes
+# tables from the raw results, which docs/results/measure.py makes
 results:
 	@$(PYTHON) docs/results/results.py
 

@@ -84,7 +84,10 @@ PetscErrorCode CompareCSV(MPI_Comm comm, const char name[], const Machine *m, Pe
   if (rank) PetscFunctionReturn(PETSC_SUCCESS);
   f = fopen(name, "r");
   PetscCheck(f, PETSC_COMM_SELF, PETSC_ERR_FILE_OPEN, "-compare %s: cannot be opened", name);
-  columns = fgets(line, sizeof(line), f) ? Split(line, text) : 0;
+  columns = 0;
+  while (!columns && fgets(line, sizeof(line), f)) { /* docs/results/measure.py writes comments before the columns */
+    if (line[0] != '#') columns = Split(line, text);
+  }
   for (int k = 0; k < NAMES; k++) {
     at[k] = -1;
     for (int c = 0; c < columns; c++) {

@@ -1,46 +1,28 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-2-Clause
-# Each section of the user's pages, and of the notes on the thesis and on sparse products, that has a table of measurements has a line in docs/notes/figures.md. A table
-# of measurements has three cells or more of numbers with decimals. The drawings in the pages are those of their scripts.
+# The tables of measurements in the users' pages are those of docs/results/pages, where each row has a source with command, machine, commit and date.
+# The drawings in the pages are those of their scripts.
 # gpu: 0
 # tier: check
 set -u
 . "$(dirname "$0")/shell/expect.sh"
-cat >"$work/figures.py" <<'END'
-import glob, os, re, sys
-
-root, wrong, found = sys.argv[1], [], 0
-named = set(re.findall(r"\(((?:\.\./)?[a-z-]+\.md#[^)]+)\)", open(os.path.join(root, "docs", "notes", "figures.md"), encoding="utf-8").read()))
-notes = [os.path.join(root, "docs", "notes", page) for page in ("thesis.md", "measurements-products.md")]
-for name in sorted(glob.glob(os.path.join(root, "docs", "*.md"))) + [name for name in notes if os.path.exists(name)]:
-    page = os.path.basename(name)
-    if page in ("design.md", "testing.md", "add-a-format.md"):  # for those who work on petsc-amb
-        continue
-    section, cells, code = "", {}, False
-    for line in open(name, encoding="utf-8"):
-        code ^= line.startswith("```")
-        if not code and line.startswith("#"):
-            section = re.sub(r"[^a-z0-9 _-]", "", line.lstrip("#").strip().lower()).replace(" ", "-")
-        if not code and line.startswith("|"):
-            cells[section] = cells.get(section, 0) + sum(bool(re.match(r"\s*[~<>]?\d+\.\d+\b", cell)) for cell in line.split("|"))
-    for section, count in cells.items():
-        if count >= 3:
-            found += 1
-            if "%s%s#%s" % ("" if name in notes else "../", page, section) not in named:
-                wrong.append("%s#%s has a table of measurements and no line in docs/notes/figures.md" % (os.path.relpath(name, root), section))
-print("\n".join(wrong) or "%d sections with measurements" % found)
-sys.exit(bool(wrong))
-END
-expect "where figures come from" 0 "^[0-9]+ sections with measurements$" "${PYTHON:-python3}" "$work/figures.py" "$root"
-mkdir -p "$work/docs/notes" && printf '# Title\n\n## A part\n\n| a | 1.5 | 2.5 |\n|---|---|---|\n| b | 3.5 | x |\n' >"$work/docs/page.md" && echo "nothing" >"$work/docs/notes/figures.md"
-expect "a table without its source" 1 "docs/page.md#a-part has a table" "${PYTHON:-python3}" "$work/figures.py" "$work"
-echo "[page](../page.md#a-part)" >"$work/docs/notes/figures.md"
-expect "the same with its source" 0 "^1 sections" "${PYTHON:-python3}" "$work/figures.py" "$work"
-cp "$work/docs/page.md" "$work/docs/notes/thesis.md"
-expect "a table of the notes without its source" 1 "^docs/notes/thesis.md#a-part has a table" "${PYTHON:-python3}" "$work/figures.py" "$work"
-echo "[notes](thesis.md#a-part)" >>"$work/docs/notes/figures.md"
-expect "that with its source" 0 "^2 sections" "${PYTHON:-python3}" "$work/figures.py" "$work"
+python=${PYTHON:-python3}
+check() { "$python" "$root/docs/results/pages.py" --check "$1"; }
+expect "where figures come from" 0 "^[0-9]+ sections with measurements$" check "$root"
+pages=$work/docs/results/pages
+mkdir -p "$pages" "$work/docs/results/raw" && printf '# Title\n\n## A part\n\n| a | 1.5 | 2.5 |\n|---|---|---|\n| b | 3.5 | x |\n' >"$work/docs/page.md"
+expect "a table without its source" 1 "^docs/results/pages/page.csv: the page has other figures in: A part" check "$work"
+printf 'section,row,figures,source\nA part,"b, x",1.5: 3.5,1\n' >"$pages/page.csv"
+expect "a row without its source" 1 "^docs/results/pages/page.csv: A part: no source in the first lines$" check "$work"
+sed -i '1i # source 1: speed; command: `true`; machine: any; commit: 0000000' "$pages/page.csv"
+expect "a source without its date" 1 "^docs/results/pages/page.csv: source 1 has no date$" check "$work"
+sed -i '1s/$/; date: 2026-11-27/' "$pages/page.csv"
+expect "the same with its source" 0 "^1 sections" check "$work"
+sed -i 's/| 3.5 |/| 4.5 |/' "$work/docs/page.md"
+expect "a figure that is not its source's" 1 "^docs/results/pages/page.csv: the page has other figures in: A part" check "$work"
+sed -i 's/| 4.5 |/| 3.5 |/' "$work/docs/page.md" && printf '# command: true\nmatrix,us\n' >"$work/docs/results/raw/one.csv"
+expect "raw figures without a machine" 1 "^docs/results/raw/one.csv: no machine in the first lines$" check "$work"
 # drawings that need no other package are those of their scripts
-same() { "${PYTHON:-python3}" "$root/docs/figures/$1.py" "$work/$1.svg" && diff "$work/$1.svg" "$root/docs/figures/$1.svg" && echo "the same"; }
+same() { "$python" "$root/docs/figures/$1.py" "$work/$1.svg" && diff "$work/$1.svg" "$root/docs/figures/$1.svg" && echo "the same"; }
 for name in graphs phases timeline; do expect "the drawing $name" 0 "^the same$" same $name; done
 exit $failed

@@ -117,6 +117,7 @@ for row, factor in zip(rows, (1e4, 1e-4, 1, 1)):
 rows[2].update(median_low_s=0, median_high_s=1)
 rows[3]["type"] = "sell"
 with open("old.csv", "w", newline="") as out:
+    out.write("# command: a line that measure.py writes\n# machine: any\n")
     writer = csv.DictWriter(out, list(rows[0]))
     writer.writeheader()
     writer.writerows(rows)

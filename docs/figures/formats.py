@@ -7,7 +7,9 @@
 The drawings are computed from the patterns alone, without the library. Numbers in them belong to the matrix that is drawn.
 """
 import gzip
+import io
 import os
+import re
 
 import matplotlib
 
@@ -63,9 +65,18 @@ def steps(axes, lengths, width, height):
     return stored / (sum(lengths) * width)
 
 
+def compact(text):
+    """An SVG of matplotlib with a line for each path and coordinates in hundredths of a point."""
+    text = re.sub(r' d="([^"]*)"', lambda found: ' d="%s"' % " ".join(re.sub(r"-?\d+\.\d+", lambda one: "%.10g" % round(float(one.group()), 2), found.group(1)).split()), text)
+    return re.sub(r"base64,([^\"]*)", lambda found: "base64," + found.group(1).replace("\n", ""), text)
+
+
 def save(figure, name):
     figure.tight_layout()
-    figure.savefig(os.path.join(HERE, name), metadata=dict.fromkeys(("Creator", "Date", "Format", "Type")), dpi=100)
+    text = io.StringIO()
+    figure.savefig(text, format="svg", metadata=dict.fromkeys(("Creator", "Date", "Format", "Type")), dpi=100)
+    with open(os.path.join(HERE, name), "w", encoding="utf-8") as file:
+        file.write(compact(text.getvalue()))
 
 
 def amb():

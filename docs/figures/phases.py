@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""The drawing of the parts of a set-up in docs/amg.md, from docs/notes/raw/amg.csv:
+"""The drawing of the parts of a set-up in docs/amg.md, from docs/results/raw/amg.csv:
 
     docs/figures/phases.py [FILE]       # writes FILE, or phases.svg beside this file
 """
@@ -25,8 +25,8 @@ PARTS = [
 
 def main():
     problems = {}
-    with open(os.path.join(HERE, "..", "notes", "raw", "amg.csv"), encoding="utf-8") as file:
-        for row in csv.DictReader(file):
+    with open(os.path.join(HERE, "..", "results", "raw", "amg.csv"), encoding="utf-8") as file:
+        for row in csv.DictReader(line for line in file if not line.startswith("#")):
             events = problems.setdefault(row["problem"], {})
             events[row["event"]] = events.get(row["event"], 0.0) + 1e3 * float(row["seconds"])
     longest = max(events["PCSetUp"] for events in problems.values())

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Measure runs of runs.json with bin/petscamb:
 
-    docs/results/measure.py host [DIR]     # in the top folder; writes host.csv and host.machine.json into DIR (this folder)
+    docs/results/measure.py host [DIR]     # in the top folder; writes DIR/host.csv (in this folder without DIR)
     docs/results/measure.py 'gpu*' [DIR]   # every run whose name fits, one after the other
 
 Each matrix is measured in a process of its own, since on a GPU the first matrix of petsc-amb changes those of PETSc that follow. A run with the word "apart" has a
@@ -51,6 +51,11 @@ def place_of(one):
         return one
     path = os.path.join(ROOT, one) if "/" in one else os.path.join(os.environ.get("MATRICES", ""), one)
     return path if os.path.exists(path) else None
+
+
+def command_of(run):
+    """The command of a run as a line of a shell."""
+    return " ".join(["%s=%s" % pair for pair in sorted(run["environment"].items())] + ["bin/petscamb", run.get("command", "bench"), "MATRIX"] + run["options"])
 
 
 def commands(run):
@@ -113,12 +118,13 @@ def main():
 def write(place, name, run, rows, checksums):
     """Called after each matrix, so that a run that is cut off leaves what it has."""
     with open(os.path.join(place, name + ".csv"), "w", newline="") as file:
+        file.write("# command: %s\n" % command_of(run))
+        file.write("# machine: %s; commit: %s; date: %s\n" % (rows[0].get("gpu") or rows[0].get("cpu"), rows[0].get("commit"), rows[0].get("date")))
+        for key, value in (("run", run), ("host", machine()), ("sha256", checksums)):
+            file.write("# %s = %s\n" % (key, json.dumps(value, sort_keys=True)))
         writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
         writer.writeheader()
         writer.writerows(rows)
-    with open(os.path.join(place, name + ".machine.json"), "w") as file:
-        json.dump({"run": run, "sha256": checksums, "machine": machine()}, file, indent=1, sort_keys=True)
-        file.write("\n")
 
 
 if __name__ == "__main__":

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""Make the tables and plots of this folder from the raw results (make results):
+"""Make the tables of this folder from the raw results (make results):
 
-    docs/results/results.py            # writes README.md and NAME.svg for each NAME.csv
-    docs/results/results.py --check    # are they what the results give? exit code 1 if not
+    docs/results/results.py            # writes README.md from each NAME.csv
+    docs/results/results.py --check    # compares; exit code 1 if README.md is another one
 """
 import csv
 import hashlib
@@ -13,12 +13,13 @@ import statistics
 import sys
 import textwrap
 
+import measure
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
-GREY, BLUE, RED = "#888888", "#3b6ea8", "#b03030"
 HEAD = """# Results
 
-This page shows raw results as tables and plots. `make results` makes it from the CSV files in this folder.
+This page shows raw results as tables. `make results` makes it from the CSV files in this folder.
 
 ```sh by docs/results/measure.py makefile
 docs/results/measure.py host                       # measures one run of runs.json again
@@ -26,22 +27,46 @@ MATRICES=DIR docs/results/measure.py 'gpu*'        # measures all runs on a GPU
 make results
 ```
 
-Each run names its command, and each matrix is measured in a process of its own. The columns of the CSV are those of
-`petscamb bench -csv` ([bench](../bench.md#how-the-figures-come-about)) and of `petscamb solve -csv`: version, commit,
-date, processor, GPU and load stand beside each number. `NAME.machine.json` has the clocks and the checksums of the
-matrix files. A ratio is left out if one of its two medians is above 1.5 times the minimum. A run that was cut off says
-so, with the names of what it lacks.
+Each run measures each matrix in a process of its own. The first lines of a CSV have the command, the machine with its
+clocks, the commit, the date, and the checksums of the matrix files. Its columns are those of `petscamb bench -csv`
+([bench](../bench.md#how-the-figures-come-about)) and of `petscamb solve -csv`. The table has no ratio where one of the
+two medians is above 1.5 times the minimum. A run that was cut off says so, with the names of the missing inputs.
 
-The files in `data/` come from where [data](../../data/README.md) says, the other files from where
-[the notes](../notes/README.md#the-real-matrices) say. These are searched for in the folder `MATRICES` and left out, by
-name, where they are missing. Generated matrices follow from their names.
+[data](../../data/README.md) says where the files come from. measure.py looks for files that are not kept here in the
+folder `MATRICES`, and names those that are missing. A generated matrix follows from its name.
 
-`test/results.sh` checks that this page is what the raw results give.
+`test/results.sh` checks that this page follows from the raw results.
+
+## Reproduce a table
+
+The tables of measurements in the users' pages are also in `pages/PAGE.csv`. The first lines of that file are the
+sources: command, matrices, peer, machine, commit and date of each. `raw/` has the numbers of larger runs, a command in
+the first line of each file. A commit is the one that brought the figures or changed them last.
+
+1. Find the section in `pages/PAGE.csv`; the column source has the number of the source. Words in capital letters are
+   yours to choose: INPUT is one of the source's matrices, DIR and FOLDER are folders, NAME is a configuration.
+2. Build what the command needs: `make` for `bin/`, `make examples` for `ex45` and `ex56` in `build/NAME/examples`
+   (load the library by `export PETSC_OPTIONS="-dll_append $(make -s where)"`), `bench/cuda/build.sh DIR` for `DIR/spmv`
+   and the other programs without PETSc.
+3. Run it, and compare ratios before times, since another machine moves both types. Fix `OMP_NUM_THREADS`. *Busy* means
+   that other programs used the processors; such figures are ratios of the shortest or of processor times in turns.
+
+On a host, six seconds for one matrix, with the times of this page beside the new ones:
+
+```sh run
+OMP_NUM_THREADS=1 bin/petscamb bench data/cage10.mtx.gz -types aij,amb,nussell -compare docs/results/host.csv
+```
+
+On a GPU, 12 seconds on an H200:
+
+```sh by docs/results/measure.py
+docs/results/measure.py gpu-bicgstab FOLDER    # writes FOLDER/gpu-bicgstab.csv
+```
+
+Since 25 November 2026 (8ce84be) `exact` is the default storage of values. Older figures of matrices whose values repeat
+need `-mat_shadow_values double`, and their commands have it.
 """
 
-
-def escape(text):
-    return text.replace("&", "&amp;").replace("<", "&lt;")
 
 
 def bench_lines(run, rows):
@@ -102,11 +127,20 @@ def missing(run, rows):
     return [name for name in names if name not in found] + ["%s %s" % (name, kind) for name in names if name in found for kind in types if kind not in found[name]]
 
 
+def load(path):
+    """What a CSV says about its run, and its rows."""
+    with open(path, encoding="utf-8", newline="") as file:
+        lines = file.readlines()
+    heads = [line[2:].split(" = ", 1) for line in lines if line.startswith("#")]
+    about = {head[0]: json.loads(head[1]) for head in heads if len(head) == 2}
+    about["rows"] = list(csv.DictReader(line for line in lines if not line.startswith("#")))
+    return about
+
+
 class Run:
     def __init__(self, name, about):
         self.name, self.about, self.run = name, about, about["run"]
-        with open(os.path.join(HERE, name + ".csv"), newline="") as file:
-            self.rows = list(csv.DictReader(file))
+        self.rows = about["rows"]
         self.solve = self.run.get("command") == "solve"
         self.lines = (solve_lines if self.solve else bench_lines)(self.run, self.rows)
         self.what = "Speed of the second solve" if self.solve else "Speed"
@@ -126,14 +160,13 @@ class Run:
 
     def text(self):
         first, loads = self.rows[0], [float(row["load"]) for row in self.rows]
-        machine = self.about["machine"]
+        machine = self.about["host"]
         cpu, gpus = machine["processor"], machine["GPU: name, clocks (most, memory, now), memory, driver"]
         uses_gpu = first["gpu"] and self.name.startswith("gpu")
         allowed = int(machine.get("processors allowed", cpu.get("CPU(s)", 1)))
-        out = ["", "## %s" % self.run["title"], "", "![%s of each type over %s](%s.svg)" % (self.what, self.run["base"], self.name), ""]
-        command = " ".join("%s=%s" % pair for pair in sorted(self.run["environment"].items())) + " bin/petscamb %s MATRIX " % self.run.get("command", "bench") + " ".join(self.run["options"])
+        out = ["", "## %s" % self.run["title"], ""]
         clocks = ", ".join("%s %s" % (key, cpu[key]) for key in ("CPU(s)", "L3 cache", "Hypervisor vendor") if key in cpu)
-        out += ["- Command: `%s`, for each matrix in turn%s" % (command.strip(), " and for each type by itself" if self.run.get("apart") else ""),
+        out += ["- Command: `%s`, for each matrix in turn%s" % (measure.command_of(self.run), " and for each type by itself" if self.run.get("apart") else ""),
                 "- Processor: %s (%s)%s, %s MHz" % (first["cpu"], clocks, ", of which the run had %d" % allowed if allowed < int(cpu.get("CPU(s)", 1)) else "", ", ".join(machine["MHz now"]) or "unknown"),
                 "- GPU: %s" % ("%s; clocks (most, memory, now), memory, driver: %s" % (first["gpu"], "; ".join(dict.fromkeys(line.split(", ", 1)[1] for line in gpus))) if uses_gpu else "not used" if first["gpu"] else "none"),
                 "- petsc-amb %s, commit `%s`; PETSc %s" % (first["version"], first["commit"], first["petsc"]),
@@ -149,38 +182,17 @@ class Run:
         out += ["- sha256 of `%s`: `%s`" % pair for pair in sorted(self.about["sha256"].items())]
         return [part for line in out for part in wrapped(line)] + [""] + self.table()
 
-    def plot(self):
-        steady = [line for line in self.lines if line[5] is not None]
-        most = max(line[5] for line in steady)
-        height = 40 + 16 * len(steady) + 8 * len({line[0] for line in steady})
-        out = ['<svg xmlns="http://www.w3.org/2000/svg" width="760" height="%d" viewBox="0 0 760 %d" font-family="sans-serif" font-size="11">' % (height, height),
-               '<rect width="760" height="%d" fill="white"/>' % height, '<text x="8" y="18" font-size="13">%s: %s over %s</text>' % (escape(self.run["title"]), self.what.lower(), self.run["base"])]
-        y, last = 30, None
-        for matrix, _, _, label, cells, gain in steady:
-            if matrix != last:
-                y += 8
-                out.append('<text x="8" y="%d">%s</text>' % (y + 10, escape(matrix)))
-            last = matrix
-            out.append('<text x="222" y="%d" text-anchor="end">%s</text>' % (y + 10, escape(label)))
-            colour = GREY if self.run["base"] in cells[:2] else BLUE if gain >= 1 else RED
-            out.append('<rect x="230" y="%d" width="%.1f" height="12" fill="%s"/>' % (y, 460 * gain / most, colour))
-            out.append('<text x="%.1f" y="%d">%.2f</text>' % (235 + 460 * gain / most, y + 10, gain))
-            y += 16
-        return "\n".join(out + ['<line x1="%.1f" y1="30" x2="%.1f" y2="%d" stroke="black" stroke-dasharray="2 2"/>' % (230 + 460 / most, 230 + 460 / most, y), "</svg>", ""])
-
 
 def main():
     with open(os.path.join(HERE, "runs.json")) as file:
         names = list(json.load(file))
-    files, page, wrong = {}, [HEAD.rstrip("\n")], []
+    runs, page, wrong = 0, [HEAD.rstrip("\n")], []
     for name in names:
-        about = os.path.join(HERE, name + ".machine.json")
-        if not os.path.exists(about):
+        path = os.path.join(HERE, name + ".csv")
+        if not os.path.exists(path):
             continue
-        with open(about) as file:
-            run = Run(name, json.load(file))
+        run = Run(name, load(path))
         page += run.text()
-        files[name + ".svg"] = run.plot()
         for one, digest in run.about["sha256"].items():
             if not os.path.dirname(one): # a matrix that is not kept here
                 continue
@@ -188,19 +200,18 @@ def main():
                 if hashlib.sha256(file.read()).hexdigest() != digest:
                     wrong.append("%s: %s is another file than the one that was measured" % (name, one))
         wrong += ["%s: a wrong result: %s %s" % (name, row["matrix"], row["type"]) for row in run.rows if row.get("status") == "WRONG" or row.get("reason", "CONVERGED").startswith("DIVERGED")]
-    files["README.md"] = "\n".join(page) + "\n"
-    for name, text in files.items():
-        path = os.path.join(HERE, name)
-        if sys.argv[1:] == ["--check"]:
-            if not os.path.exists(path) or open(path, encoding="utf-8").read() != text:
-                wrong.append("docs/results/%s is not what the results give: make results" % name)
-        else:
-            with open(path, "w", encoding="utf-8") as file:
-                file.write(text)
+        runs += 1
+    path, text = os.path.join(HERE, "README.md"), "\n".join(page) + "\n"
+    if sys.argv[1:] == ["--check"]:
+        if not os.path.exists(path) or open(path, encoding="utf-8").read() != text:
+            wrong.append("docs/results/README.md is not what the results give: make results")
+    else:
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)
     for line in wrong:
         print("    " + line, file=sys.stderr)
     if sys.argv[1:] == ["--check"]:
-        print("%s docs/results is what %d runs give" % ("not ok" if wrong else "ok", len(files) - 1))
+        print("%s docs/results is what %d runs give" % ("not ok" if wrong else "ok", runs))
     sys.exit(bool(wrong))
 
 
