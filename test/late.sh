@@ -14,7 +14,7 @@ cat >late.c <<'END'
 #include <petscksp.h>
 #include <stdlib.h>
 /* BEFORE and AFTER: options that the program sets before or after its matrix; -clear: clears and inserts all again, before and after; -blocks TYPE: a matrix of
-   another type; -twice: all of it once more, after PetscFinalize(); -solve: a solver before AFTER is set */
+   another type; -twice: all of it once more, after PetscFinalize(); -solve: a solver before AFTER is set; -values: each product has new values */
 static Mat Create(const char type[])
 {
   ISLocalToGlobalMapping map;
@@ -48,7 +48,7 @@ static Mat Create(const char type[])
 int main(int argc, char **argv)
 {
   char     *all, type[8] = "aij";
-  PetscBool clear, twice, solve;
+  PetscBool clear, twice, solve, values;
   static PetscBool again = PETSC_FALSE;
   Mat       A;
   Vec       x, y;
@@ -59,6 +59,7 @@ int main(int argc, char **argv)
   PetscCall(PetscOptionsHasName(NULL, NULL, "-clear", &clear));
   PetscCall(PetscOptionsHasName(NULL, NULL, "-twice", &twice));
   PetscCall(PetscOptionsHasName(NULL, NULL, "-solve", &solve));
+  PetscCall(PetscOptionsHasName(NULL, NULL, "-values", &values));
   PetscCall(PetscOptionsGetString(NULL, NULL, "-blocks", type, sizeof(type), NULL));
   PetscCall(PetscOptionsInsertString(NULL, getenv("BEFORE")));
   for (int k = 0; k < 2; k++) {
@@ -72,7 +73,10 @@ int main(int argc, char **argv)
     A = Create(type);
     PetscCall(MatCreateVecs(A, &x, &y));
     PetscCall(VecSet(x, 1));
-    for (int i = 0; i < 60; i++) PetscCall(MatMult(A, x, y));
+    for (int i = 0; i < 60; i++) {
+      if (values) PetscCall(MatShift(A, 1));
+      PetscCall(MatMult(A, x, y));
+    }
     if (solve) {
       PetscCall(MatShift(A, 2));
       PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
@@ -127,6 +131,7 @@ for processes in 1 2; do
   expect "MATNEST: the advice, on $processes" 0 "$others: 1 nest; give -petscamb_for_aij amb, which converts the aij inside" $launch -blocks nest -petscamb_view
   expect "MATNEST: the advice is true, on $processes" 0 "^  amb +[1-9]" $launch -blocks nest -petscamb_view -petscamb_for_aij amb -mat_shadow_tune model
 done
+expect "new values as the reason" 0 "stayed on the AIJ: 1 .new values before the products repaid a conversion." $run -values -petscamb_for_aij amb -petscamb_view
 # PetscInitialize() and PetscFinalize() twice in one process: the second table counts the second run alone
 expect "PETSc is initialized twice" 0 "^  amb +1 +1 " $run -twice -petscamb_for_aij amb -petscamb_view -mat_shadow_tune model
 [ "$(grep -c "^  amb  *1  *1 " out)" = 2 ] && [ "$(grep -c "^petsc-amb on" out)" = 2 ] && echo "ok two tables that agree" || { echo "not ok two tables that agree" && failed=1; }
