@@ -7,7 +7,7 @@
     bench/thesis.py --small 6.9         # small matrices, seconds
     bench/thesis.py --draw 4.4 -o DIR   # the picture again, from DIR/4.4.csv
 
-Y. Nagasaka, "Sparse matrix computations on many-core processors", Tokyo Institute of Technology, 2019. Matrices that are not free have generated stand-ins with as
+Y. Nagasaka, "Performance optimization of sparse matrix kernels for many-core architectures", Tokyo Institute of Technology, 2019. Matrices that are not free have generated stand-ins with as
 many entries in a row and fewer rows. bin/petscamb measures on the processor (PETSCAMB names another one; MKL_DIR is its -mkl_dir), the programs of bench/cuda on a
 GPU. Exit code 2: there is no such experiment, it needs a GPU, or it cannot be repeated.
 """

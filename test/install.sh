@@ -178,7 +178,7 @@ expect "make uninstall: nothing is left" fail "^0$" sh -c "find '$there' -not -t
 
 touch "$work/before"
 expect "--build-dir" 0 "Build: +$work/outside/build/" "$python" configure.py --build-dir "$work/outside" --with-cuda=0 --with-install=0 PETSC_DIR="$PETSC_DIR" PETSC_ARCH="$PETSC_ARCH"
-expect "--build-dir: objects" 0 " -o [./]*$work/outside/build/[^ ]*/obj/src/petscamb\.o" env -u MAKEFLAGS -u MAKELEVEL -u BUILD -u PETSC_DIR -u PETSC_ARCH make -C "$work/outside" -n lib
+expect "--build-dir: objects" 0 " -o [^ ]*/$(basename "$work")/outside/build/[^ ]*/obj/src/petscamb\.o" env -u MAKEFLAGS -u MAKELEVEL -u BUILD -u PETSC_DIR -u PETSC_ARCH make -C "$work/outside" -n lib
 expect "--build-dir: nothing is written beside the sources" fail "^0$" sh -c "find . -newer '$work/before' -not -path './.git*' -not -path './build/*' -type f | wc -l; false"
 expect "--build-dir: a path with a blank" fail "make cannot take a path with blanks" "$python" configure.py --build-dir "$work/two words"
 

@@ -2,12 +2,13 @@
 /*
    The number of matrices of types that petsc-amb does not convert, for -petscamb_view.
 
-   PETSc's constructors of these types are replaced by ones that count. A BAIJ or SBAIJ counts at the end of its first assembly, because a factor and a matrix that
-   becomes another type have none, and not inside the assembly of an MPI matrix, whose blocks it assembles.
+   PETSc's constructors of these types are replaced by ones that count. A matrix counts at the end of its first assembly, because a factor and a matrix that becomes
+   another type have none, and not inside the assembly of an MPI matrix, whose blocks it assembles. A MATNEST counts at its
+   creation: MatCreateNest() assembles none.
 */
 #include "mat/shadow/shadow.h"
 
-#define OTHERS(F) F(SEQBAIJ, seqbaij, "baij", PETSC_TRUE) F(MPIBAIJ, mpibaij, "baij", PETSC_TRUE) F(SEQSBAIJ, seqsbaij, "sbaij", PETSC_TRUE) F(MPISBAIJ, mpisbaij, "sbaij", PETSC_TRUE) F(IS, is, "is", PETSC_FALSE) F(NEST, nest, "nest", PETSC_FALSE)
+#define OTHERS(F) F(SEQBAIJ, seqbaij, "baij", PETSC_TRUE) F(MPIBAIJ, mpibaij, "baij", PETSC_TRUE) F(SEQSBAIJ, seqsbaij, "sbaij", PETSC_TRUE) F(MPISBAIJ, mpisbaij, "sbaij", PETSC_TRUE) F(IS, is, "is", PETSC_TRUE) F(NEST, nest, "nest", PETSC_FALSE)
 
 typedef struct {
   const char    *name;
@@ -92,11 +93,12 @@ PetscErrorCode MatShadowOthersRegister(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Collective: sums up over all processes, on the first, and lists the types with their numbers; an empty text if there are none */
+/* Collective: sums up over all processes, on the first, and lists the types with their numbers and what to do; an empty text if there are none */
 PetscErrorCode MatShadowOthersList(char text[], size_t size)
 {
   PetscLogDouble count[OTHER_TYPES];
   PetscMPIInt    rank;
+  PetscBool      blocks = PETSC_FALSE, symmetric = PETSC_FALSE, inside = PETSC_FALSE;
 
   PetscFunctionBegin;
   text[0] = 0;
@@ -111,6 +113,13 @@ PetscErrorCode MatShadowOthersList(char text[], size_t size)
     if (rank || !(sum > 0)) continue;
     PetscCall(PetscSNPrintf(one, sizeof(one), "%s%.0f %s", text[0] ? ", " : "", sum, others[k].name));
     PetscCall(PetscStrlcat(text, one, size));
+    if (k == OTHER_IS || k == OTHER_NEST) inside = PETSC_TRUE;
+    else blocks = PETSC_TRUE;
+    if (k == OTHER_MPISBAIJ) symmetric = PETSC_TRUE;
   }
+  if (blocks) PetscCall(PetscStrlcat(text, "; -mat_type amb, or -dm_mat_type amb, changes baij and sbaij if the program calls MatSetFromOptions()", size));
+  if (symmetric) PetscCall(PetscStrlcat(text, ", sbaij only if it sets both triangles", size));
+  if (inside && MatShadowForAIJ) PetscCall(PetscStrlcat(text, "; -petscamb_for_aij converts the aij inside is and nest", size));
+  if (inside && !MatShadowForAIJ) PetscCall(PetscStrlcat(text, "; give -petscamb_for_aij amb, which converts the aij inside is and nest", size));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

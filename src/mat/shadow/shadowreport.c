@@ -330,7 +330,7 @@ static PetscErrorCode ReportPrint(PetscMPIInt size, const char others[])
   PetscCall(ReportReasons("  products by PETSc: ", petsc, PETSC_TRUE));
   PetscCall(ReportReasons("  stayed on the AIJ: ", reasons, PETSC_FALSE));
   if (model.model < REPORT_MODEL * model.taken) PetscCall(PetscPrintf(PETSC_COMM_SELF, "  -mat_shadow_tune model may be faster: about %.3g s in place of %.3g s\n", model.model, model.taken));
-  if (others[0]) PetscCall(PetscPrintf(PETSC_COMM_SELF, "  of types that petsc-amb does not convert: %s; -mat_type amb, or -dm_mat_type amb, changes the type if the program calls MatSetFromOptions()\n", others));
+  if (others[0]) PetscCall(PetscPrintf(PETSC_COMM_SELF, "  of types that petsc-amb does not convert: %s\n", others));
   PetscCall(ReportLoad());
   if (MatShadowCounted.regions >= REPORT_LOOPS && MatShadowCounted.shortened > REPORT_SHORTENED * MatShadowCounted.regions)
     PetscCall(PetscPrintf(PETSC_COMM_SELF, "  %.0f of %.0f threaded loops ran on fewer threads, because other programs used the processors\n", MatShadowCounted.shortened, MatShadowCounted.regions));
@@ -341,7 +341,7 @@ static PetscErrorCode ReportPrint(PetscMPIInt size, const char others[])
 PetscErrorCode MatShadowReport(void)
 {
   PetscMPIInt rank, size, wanted;
-  char        others[128];
+  char        others[384];
   PetscBool   made = (PetscBool)(first != NULL);
 
   PetscFunctionBegin;

@@ -4,7 +4,7 @@
    stream that the caller gives. Real numbers and 32-bit indices only.
 
    Reference:
-.  * - Y. Nagasaka, "Sparse matrix computations on many-core processors", doctoral thesis, Tokyo Institute of Technology, 2019, chapter 4
+.  * - Y. Nagasaka, "Performance optimization of sparse matrix kernels for many-core architectures", doctoral thesis, Tokyo Institute of Technology, 2019, chapter 4
 */
 #pragma once
 

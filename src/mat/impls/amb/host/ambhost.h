@@ -3,7 +3,7 @@
    Adaptive Multi-level Blocking (AMB) on the host: the layout and the operations on raw arrays, without PETSc's objects.
 
    Reference:
-.  * - Y. Nagasaka, "Sparse matrix computations on many-core processors", doctoral thesis, Tokyo Institute of Technology, 2019, chapters 3 and 4
+.  * - Y. Nagasaka, "Performance optimization of sparse matrix kernels for many-core architectures", doctoral thesis, Tokyo Institute of Technology, 2019, chapters 3 and 4
 
    The three levels. Rows are cut into scopes of at most 32,768 rows; each scope belongs to one thread, so that no two threads add to the same row.
    The columns a scope touches are cut into segments of at most 65,536 columns, so that a column needs 16 bits. The part of a scope in one

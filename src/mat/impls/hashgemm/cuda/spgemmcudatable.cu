@@ -7,7 +7,7 @@
    The table is in shared memory. If a row may have more columns than that holds, its table moves to global memory as soon as it has.
 
    Reference:
-.  * - Y. Nagasaka, "Sparse matrix computations on many-core processors", doctoral thesis, Tokyo Institute of Technology, 2019, chapter 5
+.  * - Y. Nagasaka, "Performance optimization of sparse matrix kernels for many-core architectures", doctoral thesis, Tokyo Institute of Technology, 2019, chapter 5
 */
 #include <limits.h>
 

@@ -4,7 +4,7 @@
    objects.
 
    Reference:
-.  * - Y. Nagasaka, "Sparse matrix computations on many-core processors", doctoral thesis, Tokyo Institute of Technology, 2019, chapter 3
+.  * - Y. Nagasaka, "Performance optimization of sparse matrix kernels for many-core architectures", doctoral thesis, Tokyo Institute of Technology, 2019, chapter 3
 
    Columns are cut into segments, so that the part of x that is being read stays in a cache: N = S1 K1 + S2 K2 + S3. The K1 segments of S1 columns
    have the columns with the most nonzeros, the K2 segments of S2 columns those with the next most; the remaining S3 columns are one more segment. The
