@@ -24,5 +24,5 @@ sed -i 's/| 4.5 |/| 3.5 |/' "$work/docs/page.md" && printf '# command: true\nmat
 expect "raw figures without a machine" 1 "^docs/results/raw/one.csv: no machine in the first lines$" check "$work"
 # drawings that need no other package are those of their scripts
 same() { "$python" "$root/docs/figures/$1.py" "$work/$1.svg" && diff "$work/$1.svg" "$root/docs/figures/$1.svg" && echo "the same"; }
-for name in graphs phases timeline; do expect "the drawing $name" 0 "^the same$" same $name; done
+for name in gains graphs phases timeline; do expect "the drawing $name" 0 "^the same$" same $name; done
 exit $failed
