@@ -12,6 +12,7 @@ cd "$(dirname "$0")/.." || exit 1
 # name of a folder. The public header is petscamb.h.
 order='
 sys petscamb.h < vec/ambvec < mat/shadow
+sys petscamb.h < mat/aij < mat/shadow
 sys petscamb.h < mat/shadow < mat/halo mat/product < mat/impls/* < petscamb.c
 mat/impls/amb < mat/impls/ccoo < petscamb.c
 mat/impls/amb < mat/impls/tilecomposite < petscamb.c
@@ -23,7 +24,7 @@ mat/product < mat/impls/spmm/glue
 mat/impls/spmm/host < mat/impls/batch/host < mat/impls/batch/cuda < mat/impls/batch/glue < petscamb.c
 petscamb.h < mat/impls/batch/glue
 sys petscamb.h < mat/io < petscamb.c
-mat/shadow < mat/graph/glue < petscamb.c
+mat/aij < mat/graph/glue < petscamb.c
 sys < mat/graph/host < mat/graph/glue
 sys mat/impls/hashgemm/cuda < mat/graph/cuda < mat/graph/glue
 sys < ksp/ksp/impls/fused < ksp/ksp/impls/ambksp < ksp/ksp/impls/ambcg ksp/ksp/impls/ambbcgs ksp/ksp/impls/ambchebyshev < petscamb.c
