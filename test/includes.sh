@@ -12,6 +12,7 @@ cd "$(dirname "$0")/.." || exit 1
 # name of a folder, the same in both. The public headers are petscamb.h and, at its end, petscambgraph.h.
 order='
 sys petscamb.h < vec/ambvec < mat/shadow
+sys petscamb.h < mat/aij < mat/shadow
 sys petscamb.h < mat/shadow < mat/halo mat/product < mat/impls/*/glue < petscamb.c
 sys < mat/impls/*/host < mat/impls/*/cuda < mat/impls/*/glue
 mat/shadow < mat/impls/autosparse < petscamb.c
@@ -20,7 +21,7 @@ mat/impls/amb/cuda < mat/impls/nus/cuda mat/impls/ccoo/cuda mat/impls/tilecompos
 mat/impls/amb/glue < mat/impls/nus/glue
 sys petscamb.h < mat/io < petscamb.c
 petscambgraph.h < petscamb.h
-mat/shadow < graph/glue < petscamb.c
+mat/aij < graph/glue < petscamb.c
 sys < graph/host < graph/glue
 sys mat/impls/hashgemm/cuda < graph/cuda < graph/glue
 sys mat/impls/spmm/host < graph/batch/host < graph/batch/cuda < graph/batch/glue < petscamb.c

@@ -29,7 +29,7 @@ import mutantsites
 import runtests
 
 ROOT = runtests.ROOT
-FOLDERS = ("src/mat/shadow", "src/mat/product", "src/mat/halo", "src/mat/impls/hashgemm", "src/ksp/pc/impls/gamg")
+FOLDERS = ("src/mat/aij", "src/mat/shadow", "src/mat/product", "src/mat/halo", "src/mat/impls/hashgemm", "src/ksp/pc/impls/gamg")
 DEVICE = ("device.c", "shadowvec.c")  # of which nothing runs without a device
 # tests, as TESTS of make test names them, in the order in which they run; the second word is a part of the names of the files that they judge
 JUDGES = (

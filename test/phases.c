@@ -429,7 +429,7 @@ static PetscErrorCode TypeOfAIJ(TestDiff *d)
     PetscCall(TestShapeCreate(&blocks, "made_", &A));
     PetscCall(TestShapeCreate(&blocks, "ref_", &R));
     PetscCall(PetscObjectTypeCompare((PetscObject)A, types[k], &same));
-    TestExpect(d, "the type is not that of the option", (PetscBool)(same || MatShadowIsCUSPARSE(A))); /* on a GPU the name is AIJCUSPARSE's */
+    TestExpect(d, "the type is not that of the option", (PetscBool)(same || MatAIJIsCUSPARSE(A))); /* on a GPU the name is AIJCUSPARSE's */
     PetscCall(MatShadowGet(A, &s));
     TestExpect(d, "the format is not that of the type", (PetscBool)(strcmp(s->format->seqtype, types[k]) == 0 && s->owner == A && A->ops->mult == MatMult_Shadow));
     PetscCall(TestDiffMat(d, A, R));

@@ -33,7 +33,7 @@ PetscErrorCode GraphRowsGet(Mat A, GraphRows *rows)
   rows->block[0] = A;
   PetscCall(PetscObjectBaseTypeCompare((PetscObject)A, MATMPIAIJ, &mpi));
   if (mpi) PetscCall(MatMPIAIJGetSeqAIJ(A, &rows->block[0], &rows->block[1], &rows->garray));
-  for (int k = 0; k < 2 && rows->block[k]; k++) PetscCall(MatShadowGetPattern(rows->block[k], &rows->csr[k]));
+  for (int k = 0; k < 2 && rows->block[k]; k++) PetscCall(MatAIJGetPattern(rows->block[k], &rows->csr[k]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -57,7 +57,7 @@ PetscErrorCode GraphLocalGetPattern(Mat A, GraphLocal *rows)
     PetscCall(PetscObjectReference((PetscObject)A));
     rows->local = A;
   }
-  PetscCall(MatShadowGetPattern(rows->local, &rows->csr));
+  PetscCall(MatAIJGetPattern(rows->local, &rows->csr));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -6,7 +6,7 @@
 
 #include <petscsf.h>
 
-#include "mat/shadow/shadow.h"
+#include "mat/aij/aij.h"
 #include "graph/host/graphhost.h"
 
 /* The rows of this process in two blocks, the second of several processes only: its column k is the column garray[k] of the matrix */

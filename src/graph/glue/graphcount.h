@@ -7,7 +7,7 @@
 
 #include <petscambgraph.h>
 
-#include "mat/shadow/shadow.h"
+#include "mat/aij/aij.h"
 
 typedef struct {
   PetscReal        inflation, prune, batch, rest;

@@ -11,8 +11,8 @@ static PetscErrorCode PatternGet(Mat A, SysCSR *csr, PetscBool *on)
 {
   PetscFunctionBegin;
   *on = PETSC_FALSE;
-  if (!MatShadowValuesOnDevice(A)) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(MatShadowDeviceGetArrays(A, csr));
+  if (!MatAIJValuesOnDevice(A)) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatAIJDeviceGetArrays(A, csr));
   *on = (PetscBool)(csr->nz > 0);
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -55,7 +55,7 @@ static PetscErrorCode SearchExchangeCreate(Search *s, const GraphRows *rows)
 static PetscErrorCode SearchUpload(const GraphRows *rows, SysCSR csr[2])
 {
   PetscFunctionBegin;
-  for (int k = 0; k < 2 && rows->block[k]; k++) PetscCall(MatShadowDeviceGetArrays(rows->block[k], &csr[k]));
+  for (int k = 0; k < 2 && rows->block[k]; k++) PetscCall(MatAIJDeviceGetArrays(rows->block[k], &csr[k]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -71,7 +71,7 @@ static PetscErrorCode SearchCreate(Search *s, Mat A, PetscInt levels, PetscBool 
   PetscCall(PetscCommDuplicate(PetscObjectComm((PetscObject)A), &s->comm, &s->tag));
   PetscCall(GraphRowsGet(A, &rows));
   for (int k = 0; k < 2 && rows.block[k]; k++) {
-    if (!MatShadowValuesOnDevice(rows.block[k])) s->status = SYS_OUT_OF_MEMORY;
+    if (!MatAIJValuesOnDevice(rows.block[k])) s->status = SYS_OUT_OF_MEMORY;
   }
   PetscCall(SearchAgree(s, &none, done));
   if (!*done) PetscFunctionReturn(PETSC_SUCCESS);

@@ -5,7 +5,7 @@
 #include <petscambgraph.h>
 #include "sys/systhreads.h"
 #include "graph/glue/graph.h"
-#include "mat/shadow/shadowparcels.h"
+#include "mat/aij/aijexchange.h"
 
 /* The new number of each row, or column, that this process owns; is[] says on which process and in which order they are next */
 static PetscErrorCode PermuteInvert(Mat A, IS is, PetscLayout layout, const char name[], PetscInt place[])
@@ -57,7 +57,7 @@ static PetscErrorCode PermuteColumns(Mat A, IS columns, const GraphRows *rows, c
 }
 
 /* The rows of this process in the order of their new numbers; column k is that of the new number column[k], and n is the number of columns of both blocks */
-static PetscErrorCode PermuteRows(Mat A, const GraphRows *rows, const PetscInt rowplace[], const PetscInt place[], PetscInt n, PetscInt column[], ParcelRows *p)
+static PetscErrorCode PermuteRows(Mat A, const GraphRows *rows, const PetscInt rowplace[], const PetscInt place[], PetscInt n, PetscInt column[], MatAIJRows *p)
 {
   const PetscInt m = A->rmap->n;
   PetscInt      *order, *work, *local, *jwork, longest = 0;
@@ -72,8 +72,8 @@ static PetscErrorCode PermuteRows(Mat A, const GraphRows *rows, const PetscInt r
     local[order[k]] = k;
   }
   GraphOrder(m, rowplace, A->rmap->N, order, work);
-  PetscCall(ParcelRowsAllocate(m, rows->csr[0].nz + rows->csr[1].nz, p));
-  nthread = MatShadowThreads(p->nz);
+  PetscCall(MatAIJRowsCreate(m, rows->csr[0].nz + rows->csr[1].nz, p));
+  nthread = MatAIJThreads(p->nz);
   p->i[0] = 0;
   for (PetscInt k = 0; k < m; k++) {
     p->row[k]   = rowplace[order[k]];
@@ -128,13 +128,13 @@ static PetscErrorCode PermuteRows(Mat A, const GraphRows *rows, const PetscInt r
 @*/
 PetscErrorCode MatGraphPermute(Mat A, IS rows, IS columns, Mat *B)
 {
-  ParcelSizes size    = {.M = A->rmap->N, .N = A->cmap->N};
-  Parcels     parcels = {0, NULL, NULL};
-  PetscBool   seq, same;
-  PetscLayout owners;
-  GraphRows   old;
-  ParcelRows  packed;
-  PetscInt   *rowplace, *place, *column, n;
+  MatAIJSizes     size  = {.M = A->rmap->N, .N = A->cmap->N};
+  MatAIJRowBlocks parts = {0, NULL, NULL};
+  PetscBool       seq, same;
+  PetscLayout     owners;
+  GraphRows       old;
+  MatAIJRows      packed;
+  PetscInt       *rowplace, *place, *column, n;
 
   PetscFunctionBegin;
   PetscValidHeaderSpecific(A, MAT_CLASSID, 1);
@@ -155,13 +155,13 @@ PetscErrorCode MatGraphPermute(Mat A, IS rows, IS columns, Mat *B)
     PetscCall(ISGetLocalSize(columns, &size.n));
     PetscCall(ISGetBlockSize(rows, &size.rbs));
     PetscCall(ISGetBlockSize(columns, &size.cbs));
-    for (int b = 0; b < 2 && old.block[b]; b++) PetscCall(MatShadowGetArrays(old.block[b], &old.csr[b]));
+    for (int b = 0; b < 2 && old.block[b]; b++) PetscCall(MatAIJGetArrays(old.block[b], &old.csr[b]));
     PetscCall(PermuteRows(A, &old, rowplace, place, n, column, &packed));
     PetscCall(PetscLayoutCreateFromSizes(PetscObjectComm((PetscObject)A), size.m, size.M, 1, &owners));
-    PetscCall(ParcelsCut(&packed, owners, n, column, 0, &parcels));
+    PetscCall(MatAIJRowBlocksAdd(&packed, owners, n, column, 0, &parts));
     PetscCall(PetscLayoutDestroy(&owners));
-    PetscCall(ParcelsAssemble(A, &size, &parcels, B));
-    PetscCall(ParcelRowsFree(&packed));
+    PetscCall(MatAIJRowBlocksAssemble(A, &size, &parts, B));
+    PetscCall(MatAIJRowsDestroy(&packed));
     PetscCall(PetscLogEventEnd(MAT_CreateSubMat, A, 0, 0, 0));
   }
   PetscCall(PetscFree3(rowplace, place, column));

@@ -42,7 +42,7 @@ PetscErrorCode MatHaloBlockSetUp(MatHaloBlock *r, Mat B)
   SysCSR          csr;
 
   PetscFunctionBegin;
-  PetscCall(MatShadowGetPattern(B, &csr));
+  PetscCall(MatAIJGetPattern(B, &csr));
   i = csr.i;
   j = csr.j;
   PetscCall(PetscObjectGetId((PetscObject)B, &id));
@@ -119,7 +119,7 @@ PetscErrorCode MatHaloAdd(MatHalo *h, Mat B, Vec z)
   PetscCall(MatHaloBlockSetUp(&h->rest, B));
   if (h->rest.whole) PetscUseTypeMethod(B, multadd, h->x, z, z);
   else if (h->rest.rows.n) {
-    PetscCall(MatShadowDeviceGetCSR(B, &csr));
+    PetscCall(MatAIJDeviceGetCSR(B, &csr.A, &csr.stream));
     PetscCall(VecCUDAGetArray(z, &az));
     PetscCall(PetscLogGpuTimeBegin());
     PetscCall(MatHaloCheck(HaloAdd(&h->rest.rows, csr.A.j, csr.A.a, h->from.buffer, az, PetscDefaultCudaStream)));
@@ -144,7 +144,7 @@ PetscErrorCode MatHaloMultTranspose(MatHalo *h, Mat B, Vec x)
     const PetscInt nz = h->rest.i[B->rmap->n];
 
     PetscCall(MatHaloColumnsSetUp(&h->rest, B->rmap->n, h->n));
-    if (nz) PetscCall(MatShadowDeviceGetCSR(B, &csr));
+    if (nz) PetscCall(MatAIJDeviceGetCSR(B, &csr.A, &csr.stream));
     PetscCall(VecCUDAGetArrayRead(x, &ax));
     PetscCall(PetscLogGpuTimeBegin());
     PetscCall(MatHaloCheck(HaloMultTranspose(&h->rest.columns, csr.A.a, ax, h->from.buffer, PetscDefaultCudaStream)));

@@ -13,7 +13,7 @@ PetscErrorCode MatHaloQueueSetUp(Mat A, MatHaloQueue *q)
 
   PetscFunctionBegin;
   PetscCall(PetscMemzero(q, sizeof(*q)));
-  if (!MatShadowIsCUSPARSE(A)) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!MatAIJIsCUSPARSE(A)) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatShadowQuery(A, &s));
   if (!s || s->owner != A) PetscFunctionReturn(PETSC_SUCCESS);
   h = (MatHalo *)s->halo;
@@ -25,7 +25,7 @@ PetscErrorCode MatHaloQueueSetUp(Mat A, MatHaloQueue *q)
   if (!q->ops) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatHaloBlockSetUp(&h->rest, rest));
   if (h->rest.whole) PetscFunctionReturn(PETSC_SUCCESS);
-  if (h->rest.rows.n) PetscCall(MatShadowDeviceGetCSR(rest, &q->rest));
+  if (h->rest.rows.n) PetscCall(MatAIJDeviceGetCSR(rest, &q->rest.A, &q->rest.stream));
   if (q->ops->multdot) PetscCall(MatHaloCheck((*q->ops->multdot)(q->data, &q->diagonal.A, NULL, NULL, NULL, &q->nparts, PetscDefaultCudaStream)));
   q->halo = h;
   PetscFunctionReturn(PETSC_SUCCESS);

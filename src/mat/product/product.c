@@ -220,8 +220,8 @@ static PetscErrorCode MatProductTake(Mat C, const MatProductProvider *provider, 
     PetscCall((*provider->take)(C));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  if (MatShadowIsCUSPARSE(C->product->A) && !C->force_diagonals) PetscCall((*MatShadowBase(C->product->A)->productsetfromoptions)(C));
-  else PetscCall((*(seq ? MatShadowBaseSeq : MatShadowBaseMPI).productsetfromoptions)(C));
+  if (MatAIJIsCUSPARSE(C->product->A) && !C->force_diagonals) PetscCall((*MatAIJGetBase(C->product->A)->productsetfromoptions)(C));
+  else PetscCall((*(seq ? MatAIJBaseSeq : MatAIJBaseMPI).productsetfromoptions)(C));
   PetscCall(MatProductCountPETSc(C, why));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -316,7 +316,7 @@ static PetscErrorCode MatProductDeviceDense(const Mat operand[3], PetscErrorCode
 
   PetscFunctionBegin;
   PetscCall(PetscObjectBaseTypeCompare((PetscObject)operand[1], MATSEQDENSE, &dense));
-  if (dense && !operand[2] && MatShadowValuesOnDevice(operand[0]) && operand[0]->ops->mult == MatMult_Shadow) *f = MatShadowBase(operand[0])->productsetfromoptions;
+  if (dense && !operand[2] && MatAIJValuesOnDevice(operand[0]) && operand[0]->ops->mult == MatMult_Shadow) *f = MatAIJGetBase(operand[0])->productsetfromoptions;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -339,7 +339,7 @@ static PetscErrorCode MatProductSetFromOptions_Mixed(Mat D)
   MatProductGetOperands(D, operand);
   PetscCall(MatProductFindProvider(D, &first, &provider, why));
   PetscCall(MatProductHasOther(D, &other));
-  for (int k = 0; k < 3 && operand[k]; k++) wrong = (PetscBool)(wrong || MatShadowIsCUSPARSE(operand[k]));
+  for (int k = 0; k < 3 && operand[k]; k++) wrong = (PetscBool)(wrong || MatAIJIsCUSPARSE(operand[k]));
   if (provider || (first && !other)) {
     PetscCall(MatProductTake(D, !provider && wrong ? first : provider, why));
     PetscFunctionReturn(PETSC_SUCCESS);

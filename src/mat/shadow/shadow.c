@@ -43,7 +43,7 @@ static void MatShadowSetPatience(MatShadow *s)
   MatShadowPatience *p = &s->patience;
 
   if (!MatShadowOnDevice(s)) {
-    const int threads = MatShadowThreads(s->nz);
+    const int threads = MatAIJThreads(s->nz);
 
     p->samples = SYS_TUNE_LEAST;
     p->convert = PetscMax(SYS_TUNE_LEAST, SysTunePatience(SYS_TUNE_CONVERT, threads)); /* the last ones are timed */
@@ -64,7 +64,7 @@ MatShadowConversions MatShadowConverted;
 /* Expected seconds of a conversion on the host by the model alone */
 static PetscLogDouble MatShadowModelConvert(const MatShadow *s)
 {
-  const int threads = MatShadowThreads(s->nz);
+  const int threads = MatAIJThreads(s->nz);
 
   return (SYS_TUNE_CONVERT_FIXED + SYS_TUNE_CONVERT_ENTRY * (double)s->nz + SYS_TUNE_CONVERT_ROW * (double)s->owner->rmap->n) * (SYS_TUNE_SERIAL + (1 - SYS_TUNE_SERIAL) / threads);
 }
@@ -119,48 +119,6 @@ static void MatShadowMeasureUpdate(MatShadow *s)
   patience->lasting = patience->update;
 }
 
-/* Gets the pattern of a sequential matrix, which is always on the host */
-PetscErrorCode MatShadowGetPattern(Mat A, SysCSR *csr)
-{
-  PetscInt  m;
-  PetscBool done;
-
-  PetscFunctionBegin;
-  csr->m = A->rmap->n;
-  csr->n = A->cmap->n;
-  csr->i = csr->j = NULL;
-  csr->a          = NULL;
-  PetscCall((*MatShadowBaseSeq.getrowij)(A, 0, PETSC_FALSE, PETSC_FALSE, &m, &csr->i, &csr->j, &done)); /* copies nothing, and needs no restoring */
-  csr->nz = csr->i ? csr->i[csr->m] : 0;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Gets the pattern and the values of a sequential matrix on the host; newer values are copied from the device */
-PetscErrorCode MatShadowGetArrays(Mat A, SysCSR *csr)
-{
-  const PetscScalar *a;
-
-  PetscFunctionBegin;
-  PetscCall(MatShadowGetPattern(A, csr));
-  PetscCall(MatSeqAIJGetArrayRead(A, &a));
-  csr->a = a;
-  PetscCall(MatSeqAIJRestoreArrayRead(A, &a));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode MatShadowGetBlocks(Mat A, Mat block[2], const PetscInt **garray)
-{
-  PetscBool mpi;
-
-  PetscFunctionBegin;
-  block[0] = A;
-  block[1] = NULL;
-  *garray  = NULL;
-  PetscCall(PetscObjectBaseTypeCompare((PetscObject)A, MATMPIAIJ, &mpi));
-  if (mpi) PetscCall(MatMPIAIJGetSeqAIJ(A, &block[0], &block[1], garray));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* Gets the arrays of the AIJ on the side where its products are made; *i and *j are those on the host */
 static PetscErrorCode MatShadowGetCSR(Mat A, const MatShadow *s, MatShadowCSR *csr, const PetscInt **i, const PetscInt **j)
 {
@@ -169,7 +127,7 @@ static PetscErrorCode MatShadowGetCSR(Mat A, const MatShadow *s, MatShadowCSR *c
   PetscFunctionBegin;
   PetscCall(PetscMemzero(csr, sizeof(*csr)));
   csr->values = (SysValues)s->values;
-  PetscCall(MatShadowGetPattern(A, &csr->A));
+  PetscCall(MatAIJGetPattern(A, &csr->A));
   *i = csr->A.i;
   *j = csr->A.j;
   if (MatShadowOnDevice(s)) {
@@ -387,7 +345,7 @@ static PetscErrorCode MatShadowChoose(Mat A, MatShadow *s, PetscBool transpose, 
     PetscCall(MatShadowMove(s, MAT_SHADOW_RESET));
     PetscCall(PetscMemzero(&s->trial[0], sizeof(s->trial[0])));
     s->tuned = PETSC_TRUE;
-    if (s->rows) PetscCall(MatShadowDeviceGetCSR(A, csr)); /* a conversion reads all of the AIJ */
+    if (s->rows) PetscCall(MatAIJDeviceGetCSR(A, &csr->A, &csr->stream)); /* a conversion reads all of the AIJ */
     PetscCall(MatShadowConvert(A, s, csr));
   } else if (s->phase == MAT_SHADOW_STALE && fresh) PetscCall(MatShadowUpdate(A, s, csr));
   if (s->phase == MAT_SHADOW_STALE) PetscFunctionReturn(PETSC_SUCCESS);
@@ -415,7 +373,7 @@ static PetscErrorCode MatShadowChoose(Mat A, MatShadow *s, PetscBool transpose, 
 /* The product as the AIJ or the AIJCUSPARSE makes it */
 static PetscErrorCode MatShadowBaseMult(Mat A, const MatShadow *s, PetscBool transpose, Vec xx, Vec yy, Vec zz)
 {
-  const struct _MatOps *base = MatShadowOnDevice(s) ? MatShadowBaseCUSPARSE(PETSC_TRUE) : &MatShadowBaseSeq;
+  const struct _MatOps *base = MatShadowOnDevice(s) ? MatAIJGetBaseCUSPARSE(PETSC_TRUE) : &MatAIJBaseSeq;
 
   PetscFunctionBegin;
   if (MatShadowOnDevice(s) && transpose && yy && yy != zz) { /* for this product AIJCUSPARSE adds to z instead of y */
@@ -575,7 +533,7 @@ PetscErrorCode MatShadowExpectProducts(Mat A, PetscBool transpose)
   MatShadowCSR csr;
 
   PetscFunctionBegin;
-  if (!MatShadowIsCUSPARSE(A) || A->ops->mult != MatMult_Shadow) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!MatAIJIsCUSPARSE(A) || A->ops->mult != MatMult_Shadow) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatShadowGet(A, &s));
   if (!MatShadowOnDevice(s)) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatShadowCheckState(A, s, &csr));
@@ -593,7 +551,7 @@ PetscErrorCode MatShadowLeavesToAIJ(Mat A, PetscBool transpose, MatShadowCSR *cs
 
   PetscFunctionBegin;
   *leaves = PETSC_FALSE;
-  if (!MatShadowIsCUSPARSE(A) || A->ops->mult != MatMult_Shadow) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!MatAIJIsCUSPARSE(A) || A->ops->mult != MatMult_Shadow) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatShadowGet(A, &s));
   if (!MatShadowOnDevice(s)) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatShadowCheckState(A, s, csr));
@@ -615,7 +573,7 @@ PetscErrorCode MatShadowExpectLevel(Mat A, Mat P)
     PetscCall(MatShadowSetValues(P, MatShadowLevelsNow.values));
   }
   PetscCall(MatShadowForEach(A, MatShadowExpectLevel_One, NULL));
-  if (MatShadowIsCUSPARSE(P)) PetscCall(MatShadowForEach(P, MatShadowExpectLevel_One, NULL));
+  if (MatAIJIsCUSPARSE(P)) PetscCall(MatShadowForEach(P, MatShadowExpectLevel_One, NULL));
   PetscCall(MatShadowDeviceExpectTranspose(P));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

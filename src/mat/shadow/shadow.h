@@ -6,9 +6,7 @@
 */
 #pragma once
 
-#include <petsc/private/matimpl.h>
-
-#include "sys/systhreads.h"
+#include "mat/aij/aij.h"
 #include "mat/shadow/shadowformat.h"
 
 #define MAT_SHADOW_MAX 32 /* formats */
@@ -97,8 +95,7 @@ typedef struct _MatShadow {
   PetscBool               level; /* the owner is a multigrid level, whose products repay a conversion */
   PetscInt                look;  /* number of products with this pattern after which an unclear verdict is tried again, or 0 */
   PetscObjectState        state, nonzerostate;
-  PetscObjectState        uploaded; /* 1 more than the nonzero state of the pattern that the device has got, or 0 */
-  const PetscInt         *i, *j;    /* the arrays on the host, also for products on the device: they identify the pattern */
+  const PetscInt         *i, *j; /* the arrays on the host, also for products on the device: they identify the pattern */
   PetscInt                nz;
   PetscInt                served;   /* products with the values at hand */
   PetscInt                products; /* products with the pattern at hand */
@@ -167,11 +164,8 @@ extern PetscErrorCode MatShadowForEach(Mat, PetscErrorCode (*)(Mat, MatShadow *,
 extern PetscErrorCode MatShadowTakeParams(Mat, MatShadow *, void *from);
 extern PetscErrorCode MatShadowParamsChanged(Mat);
 extern PetscErrorCode MatShadowComposeSetters(Mat, PetscBool);
-extern PetscErrorCode MatShadowHYPRECompose(Mat, PetscBool seq, PetscBool add);
 extern PetscErrorCode MatShadowAttach(Mat, const MatShadowFormat *, const MatShadow *parent);
 extern PetscErrorCode MatShadowAttachBlocks(Mat);
-extern PetscErrorCode MatTranspose_MPIShadow(Mat, MatReuse, Mat *);
-extern PetscErrorCode MatShadowTransposeMPI(Mat, Mat *);
 extern PetscErrorCode MatShadowCompose(Mat, const MatShadowFormat *, const MatShadow *parent, MatShadow **);
 extern PetscErrorCode MatShadowRename(Mat, MatType);
 extern PetscErrorCode MatShadowDetach(Mat);
@@ -179,9 +173,6 @@ extern PetscErrorCode MatShadowForget(Mat);
 extern PetscErrorCode MatShadowDetachBlocks(Mat);
 extern PetscErrorCode MatShadowAdopt(Mat, const MatShadowFormat *);
 extern PetscErrorCode MatShadowFollow(Mat, Mat);
-extern PetscBool      MatShadowIsCUSPARSE(Mat);
-extern PetscErrorCode MatShadowHarvestMat(PetscErrorCode (*create)(Mat), Mat *);
-extern PetscErrorCode MatShadowHarvest(PetscErrorCode (*create)(Mat), struct _MatOps *);
 extern PetscErrorCode MatShadowConvertType(Mat, MatType, MatReuse, Mat *);
 extern PetscErrorCode MatShadowConvertAway(Mat, MatType, MatReuse, Mat *);
 extern PetscErrorCode MatConvertFrom_Shadow(Mat, MatType, MatReuse, Mat *);
@@ -190,25 +181,6 @@ extern PetscErrorCode MatShadowView(Mat, PetscViewer);
 extern PetscErrorCode MatShadowSetOperations(Mat);
 extern void           MatShadowSetDestroy(Mat);
 extern void           MatShadowSetStay(Mat, PetscBool);
-extern PetscErrorCode MatShadowGetPattern(Mat, SysCSR *);
-extern PetscErrorCode MatShadowGetArrays(Mat, SysCSR *);
-/* The blocks of a matrix, the second NULL on one process, and the global columns of the second */
-extern PetscErrorCode MatShadowGetBlocks(Mat, Mat block[2], const PetscInt **garray);
-
-/* Gives the product and the variable blocks of A to B, which has none */
-static inline void MatShadowMoveProduct(Mat A, Mat B)
-{
-  B->product = A->product;
-  B->nblocks = A->nblocks;
-  B->bsizes  = A->bsizes;
-  A->product = NULL;
-  A->nblocks = 0;
-  A->bsizes  = NULL;
-}
-
-/* The operations that a matrix would have without petsc-amb: those of seqaij and mpiaij, which PETSc does not export */
-extern const struct _MatOps *MatShadowBase(Mat);
-extern struct _MatOps        MatShadowBaseSeq, MatShadowBaseMPI;
 
 extern PetscErrorCode MatMult_Shadow(Mat, Vec, Vec);
 extern PetscErrorCode MatShadowProduct(Mat, PetscBool transpose, Vec x, Vec y, Vec z);
@@ -237,12 +209,6 @@ static inline PetscErrorCode MatShadowCheckStatus(SysStatus status, PetscBool *d
 }
 
 /* ------------------------------------------------- tuning ------------------------------------------------- */
-
-/* The threads that make products of a matrix on the host */
-static inline int MatShadowThreads(PetscInt nz)
-{
-  return (int)PetscMin(SysThreads(), 1 + (PetscInt64)nz / SYS_TUNE_THREAD_NONZEROS);
-}
 
 /* Conversions on the host of this process. Times are those of the thread on its processor: other programs do not make them longer. */
 typedef struct {
@@ -326,12 +292,6 @@ static inline PetscBool MatShadowHasDevice(const MatShadowFormat *format)
 {
   return (PetscBool)(format->device.rank != NULL);
 }
-
-/* Between these calls, which nest, what PETSc allocates gets huge pages. The second one follows errors too. */
-extern void           MatShadowPagesUse(PetscBool); /* PETSC_FALSE: they do nothing */
-extern PetscErrorCode MatShadowPagesRead(void);
-extern void           MatShadowPagesBegin(void);
-extern void           MatShadowPagesEnd(void);
 
 /* The device side, stubs if PETSc has no CUDA */
 #include "mat/shadow/shadowdevice.h"

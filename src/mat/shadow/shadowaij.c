@@ -47,7 +47,7 @@ static PetscErrorCode MatShadowForAIJLook(MatType type, PetscBool seq, PetscErro
   char name[64];
 
   PetscFunctionBegin;
-  PetscCall(MatShadowHarvestMat(create, &A));
+  PetscCall(MatAIJCreateEmpty(create, &A));
   for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(subtypes); k++) {
     PetscCall(PetscSNPrintf(name, sizeof(name), "MatConvert_%s_%s%s_C", type, type, subtypes[k]));
     PetscCall(PetscObjectQueryFunction((PetscObject)A, name, &convert[seq][k]));
@@ -86,7 +86,7 @@ PetscErrorCode MatShadowForAIJTake(Mat A)
 
   PetscFunctionBegin;
   PetscCall(PetscObjectTypeCompareAny((PetscObject)A, &plain, MATSEQAIJ, MATMPIAIJ, ""));
-  if (!plain || A->factortype != MAT_FACTOR_NONE || A->ops->mult != MatShadowBase(A)->mult) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!plain || A->factortype != MAT_FACTOR_NONE || A->ops->mult != MatAIJGetBase(A)->mult) PetscFunctionReturn(PETSC_SUCCESS);
   if (prefix) PetscCall(PetscOptionsGetString(((PetscObject)A)->options, prefix, "-petscamb_for_aij", value, sizeof(value), &set));
   if (set) PetscCall(MatShadowForAIJFind(PetscObjectComm((PetscObject)A), prefix, value, &format));
   if (format) PetscCall(MatShadowAdopt(A, format));
@@ -97,7 +97,7 @@ PetscErrorCode MatShadowForAIJTake(Mat A)
 static PetscErrorCode MatAssemblyEnd_AIJ_Shadow(Mat A, MatAssemblyType type)
 {
   PetscFunctionBegin;
-  PetscCall((*MatShadowBase(A)->assemblyend)(A, type));
+  PetscCall((*MatAIJGetBase(A)->assemblyend)(A, type));
   if (type == MAT_FINAL_ASSEMBLY) PetscCall(MatShadowForAIJTake(A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

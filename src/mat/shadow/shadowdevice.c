@@ -7,8 +7,6 @@
    replaces the constructors and the conversions, but not before the first matrix of a format is put on the device, or -petscamb_for_aij is given:
    other programs are not touched.
 */
-#include <petscdevice_cuda.h>
-
 #include "mat/shadow/shadow.h"
 
 typedef PetscErrorCode (*MatConvertFunction)(Mat, MatType, MatReuse, Mat *);
@@ -16,75 +14,17 @@ typedef PetscErrorCode (*MatConvertFunction)(Mat, MatType, MatReuse, Mat *);
 #define CONVERT_SEQ "MatConvert_seqaij_seqaijcusparse_C"
 #define CONVERT_MPI "MatConvert_mpiaij_mpiaijcusparse_C"
 
-struct _MatOps   MatShadowBaseSeqCUSPARSE, MatShadowBaseMPICUSPARSE;
 static PetscBool device_expected = PETSC_FALSE; /* another format may still replace MatShadowForAIJCUSPARSE */
-static PetscBool device_ready    = PETSC_FALSE; /* the operations of AIJCUSPARSE are known */
 
-/* PETSc's own: the constructors of AIJ and AIJCUSPARSE, and the conversions from AIJ to AIJCUSPARSE */
-static PetscErrorCode (*create_seq)(Mat), (*create_mpi)(Mat), (*create_seqcusparse)(Mat), (*create_mpicusparse)(Mat);
+/* The constructors of AIJ, and the conversions from AIJ to AIJCUSPARSE, of PETSc */
+static PetscErrorCode (*create_seq)(Mat), (*create_mpi)(Mat);
 static MatConvertFunction convert_seq, convert_mpi;
-
-/* Does the machine have a device that PETSc may use? Does not start the device. */
-PetscErrorCode MatShadowDeviceFound(PetscBool *found)
-{
-  static const char *const enable[] = {"-device_enable", "-device_enable_cuda"};
-  int                      n;
-
-  PetscFunctionBegin;
-  *found = PETSC_FALSE;
-  for (int k = 0; k < 2; k++) {
-    char      value[16] = "";
-    PetscBool none;
-
-    PetscCall(PetscOptionsGetString(NULL, NULL, enable[k], value, sizeof(value), NULL));
-    PetscCall(PetscStrcasecmp(value, "none", &none));
-    if (none) PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  if (cudaGetDeviceCount(&n) != cudaSuccess) {
-    n = 0;
-    (void)cudaGetLastError(); /* clears the error, which later code would take for its own */
-  }
-  *found = (PetscBool)(n > 0);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Reads the operations of AIJCUSPARSE off matrices, which starts the device. Called before the first AIJCUSPARSE of the program. */
-PetscErrorCode MatShadowDeviceReady(void)
-{
-  PetscFunctionBegin;
-  if (device_ready) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(MatShadowHarvest(create_seqcusparse, &MatShadowBaseSeqCUSPARSE));
-  PetscCall(MatShadowHarvest(create_mpicusparse, &MatShadowBaseMPICUSPARSE));
-  device_ready = PETSC_TRUE;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Frees the copy of an AIJCUSPARSE on the device, whose values the host has: a throw-away matrix takes it along, and leaves the empty structure of a new matrix. Settings
-   that PETSc keeps in this structure are read from the options again. */
-PetscErrorCode MatShadowDeviceEmpty(Mat A)
-{
-  void *full = A->spptr;
-  Mat   B;
-
-  PetscFunctionBegin;
-  PetscCall(MatShadowHarvestMat(create_seqcusparse, &B));
-  A->spptr = B->spptr;
-  B->spptr = full;
-  PetscCall(MatDestroy(&B));
-  A->offloadmask  = PETSC_OFFLOAD_UNALLOCATED;
-  A->transupdated = PETSC_FALSE;
-  PetscObjectOptionsBegin((PetscObject)A);
-  PetscTryTypeMethod(A, setfromoptions, PetscOptionsObject);
-  PetscOptionsEnd();
-  PetscCall(MatShadowCUSPARSESetCPUSolve(A));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
 
 /* A factored matrix makes no products, and gets no shadow */
 static PetscErrorCode MatShadowDeviceCreate(Mat A, PetscErrorCode (*create)(Mat))
 {
   PetscFunctionBegin;
-  PetscCall(MatShadowDeviceReady());
+  PetscCall(MatAIJCUSPARSESetUp());
   PetscCall((*create)(A));
   if (A->factortype == MAT_FACTOR_NONE && MatShadowForAIJCUSPARSE) PetscCall(MatShadowAttach(A, MatShadowForAIJCUSPARSE, NULL));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -92,12 +32,12 @@ static PetscErrorCode MatShadowDeviceCreate(Mat A, PetscErrorCode (*create)(Mat)
 
 static PetscErrorCode MatCreate_SeqAIJCUSPARSE_Shadow(Mat A)
 {
-  return MatShadowDeviceCreate(A, create_seqcusparse);
+  return MatShadowDeviceCreate(A, MatAIJCreateSeqCUSPARSE);
 }
 
 static PetscErrorCode MatCreate_MPIAIJCUSPARSE_Shadow(Mat A)
 {
-  return MatShadowDeviceCreate(A, create_mpicusparse);
+  return MatShadowDeviceCreate(A, MatAIJCreateMPICUSPARSE);
 }
 
 /* Makes an AIJ, which need not be assembled, an AIJCUSPARSE in place, without a shadow */
@@ -119,7 +59,7 @@ static PetscErrorCode MatConvert_AIJ_AIJCUSPARSE_Shadow(Mat A, MatType type, Mat
   Mat B = *newmat;
 
   PetscFunctionBegin;
-  PetscCall(MatShadowDeviceReady());
+  PetscCall(MatAIJCUSPARSESetUp());
   if (reuse == MAT_REUSE_MATRIX) {
     PetscCall(MatCopy(A, B, SAME_NONZERO_PATTERN));
     PetscFunctionReturn(PETSC_SUCCESS);
@@ -156,7 +96,7 @@ static PetscErrorCode MatShadowDeviceReplace(MatType type, PetscErrorCode (*ours
   PetscCall(PetscFunctionListFind(MatList, type, theirs));
   PetscCall(MatRegister(type, ours));
   if (!name) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(MatShadowHarvestMat(*theirs, &A));
+  PetscCall(MatAIJCreateEmpty(*theirs, &A));
   PetscCall(PetscObjectQueryFunction((PetscObject)A, name, f));
   PetscCall(MatDestroy(&A));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -169,8 +109,8 @@ PetscErrorCode MatShadowDeviceExpect(const MatShadowFormat *format)
   if (MatShadowForAIJCUSPARSE) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatShadowDeviceReplace(MATSEQAIJ, MatCreate_SeqAIJ_Shadow, &create_seq, CONVERT_SEQ, &convert_seq));
   PetscCall(MatShadowDeviceReplace(MATMPIAIJ, MatCreate_MPIAIJ_Shadow, &create_mpi, CONVERT_MPI, &convert_mpi));
-  PetscCall(MatShadowDeviceReplace(MATSEQAIJCUSPARSE, MatCreate_SeqAIJCUSPARSE_Shadow, &create_seqcusparse, NULL, NULL));
-  PetscCall(MatShadowDeviceReplace(MATMPIAIJCUSPARSE, MatCreate_MPIAIJCUSPARSE_Shadow, &create_mpicusparse, NULL, NULL));
+  PetscCall(MatShadowDeviceReplace(MATSEQAIJCUSPARSE, MatCreate_SeqAIJCUSPARSE_Shadow, &MatAIJCreateSeqCUSPARSE, NULL, NULL));
+  PetscCall(MatShadowDeviceReplace(MATMPIAIJCUSPARSE, MatCreate_MPIAIJCUSPARSE_Shadow, &MatAIJCreateMPICUSPARSE, NULL, NULL));
   MatShadowForAIJCUSPARSE = format;
   device_expected         = PETSC_TRUE;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -183,7 +123,7 @@ PetscErrorCode MatShadowDeviceStart(const MatShadowFormat *format)
   PetscCall(MatShadowDeviceExpect(format));
   if (device_expected) MatShadowForAIJCUSPARSE = format;
   device_expected = PETSC_FALSE;
-  PetscCall(MatShadowDeviceReady());
+  PetscCall(MatAIJCUSPARSESetUp());
   PetscCall(MatShadowLoadStart(format));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -194,6 +134,6 @@ PetscErrorCode MatShadowDeviceEnd(void)
   PetscCall(MatShadowLoadEnd());
   MatShadowForAIJCUSPARSE = NULL;
   device_expected         = PETSC_FALSE;
-  device_ready            = PETSC_FALSE;
+  PetscCall(MatAIJCUSPARSEFinalize());
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -14,30 +14,10 @@ extern PetscErrorCode MatShadowDeviceVecOptions(const MatShadowFormat *);
 
 #if defined(SYS_HAVE_DEVICE)
 
-/* The operations of seqaijcusparse and mpiaijcusparse, set by MatShadowDeviceReady() */
-extern struct _MatOps MatShadowBaseSeqCUSPARSE, MatShadowBaseMPICUSPARSE;
-
 /* Do the products of the owner of this shadow run on the device? */
 static inline PetscBool MatShadowOnDevice(const MatShadow *s)
 {
   return (PetscBool)(s->cusparse && !s->owner->boundtocpu);
-}
-
-/* Are the values of a sequential matrix used on the device? */
-static inline PetscBool MatShadowValuesOnDevice(Mat A)
-{
-  return (PetscBool)(!A->boundtocpu && strcmp(((PetscObject)A)->type_name, MATSEQAIJCUSPARSE) == 0);
-}
-
-static inline const struct _MatOps *MatShadowBaseCUSPARSE(PetscBool seq)
-{
-  return seq ? &MatShadowBaseSeqCUSPARSE : &MatShadowBaseMPICUSPARSE;
-}
-
-/* The host has written the values of a matrix that may have a copy on the device: marks the copy as old. PETSc does not do so for a matrix bound to the CPU. */
-static inline void MatShadowDeviceHostWritten(Mat A)
-{
-  if (A->offloadmask != PETSC_OFFLOAD_UNALLOCATED) A->offloadmask = PETSC_OFFLOAD_CPU;
 }
 
 #else
@@ -47,23 +27,9 @@ static inline PetscBool MatShadowOnDevice(const MatShadow *s)
   return PETSC_FALSE;
 }
 
-static inline PetscBool MatShadowValuesOnDevice(Mat A)
-{
-  return PETSC_FALSE;
-}
-
-static inline const struct _MatOps *MatShadowBaseCUSPARSE(PetscBool seq)
-{
-  return seq ? &MatShadowBaseSeq : &MatShadowBaseMPI;
-}
-
-static inline void MatShadowDeviceHostWritten(Mat A) { }
-
 #endif
 
 /* The stubs do not write to their results: the caller initializes a flag with PETSC_FALSE */
-SYS_DEVICE PetscErrorCode MatShadowDeviceFound(PetscBool *found) SYS_STUB(PETSC_SUCCESS);
-SYS_DEVICE PetscErrorCode MatShadowDeviceReady(void) SYS_STUB(PETSC_SUCCESS);
 SYS_DEVICE PetscErrorCode MatShadowDeviceExpect(const MatShadowFormat *format) SYS_STUB(PETSC_SUCCESS);
 SYS_DEVICE PetscErrorCode MatShadowDeviceStart(const MatShadowFormat *format) SYS_STUB(PETSC_SUCCESS);
 SYS_DEVICE PetscErrorCode MatShadowDeviceEnd(void) SYS_STUB(PETSC_SUCCESS);
@@ -71,16 +37,10 @@ SYS_DEVICE PetscErrorCode MatShadowDeviceConvert(Mat A) SYS_STUB(PETSC_SUCCESS);
 SYS_DEVICE PetscErrorCode MatShadowLoadStart(const MatShadowFormat *format) SYS_STUB(PETSC_SUCCESS);
 SYS_DEVICE PetscErrorCode MatShadowLoadEnd(void) SYS_STUB(PETSC_SUCCESS);
 
-/* Allocates memory of the device that others may open, and puts its address at memory: NULL, with *enough PETSC_FALSE, if memory is short. A device that fails otherwise is an error. */
-SYS_DEVICE PetscErrorCode MatShadowDeviceAllocate(size_t bytes, void *memory, PetscBool *enough) SYS_STUB(PETSC_SUCCESS);
-
 /* Arrays and vectors */
-SYS_DEVICE PetscErrorCode MatShadowDeviceGetCSR(Mat A, MatShadowCSR *csr) SYS_STUB(PETSC_SUCCESS);
-SYS_DEVICE PetscErrorCode MatShadowDeviceGetArrays(Mat A, SysCSR *csr) SYS_STUB(PETSC_SUCCESS);
 SYS_DEVICE PetscErrorCode MatShadowDeviceGetRows(Mat A, const MatShadow *s, MatShadowCSR *csr) SYS_STUB(PETSC_SUCCESS);
 SYS_DEVICE PetscErrorCode MatShadowDeviceGiveBack(Mat A, MatShadow *s, MatShadowCSR *csr) SYS_STUB(PETSC_SUCCESS);
 SYS_DEVICE PetscErrorCode MatShadowDeviceForgetRows(MatShadow *s) SYS_STUB(PETSC_SUCCESS);
-SYS_DEVICE PetscErrorCode MatShadowDeviceEmpty(Mat A) SYS_STUB(PETSC_SUCCESS);
 SYS_DEVICE PetscErrorCode MatShadowDeviceWait(const MatShadowCSR *csr) SYS_STUB(PETSC_SUCCESS);
 SYS_DEVICE PetscErrorCode MatShadowDeviceBring(Mat A, int k, Vec v, Vec from, Vec *device) SYS_STUB(PETSC_SUCCESS);
 SYS_DEVICE PetscErrorCode MatShadowDeviceBringAll(Mat A, PetscBool transpose, Vec *x, Vec *y, Vec *z) SYS_STUB(PETSC_SUCCESS);
@@ -88,12 +48,6 @@ SYS_DEVICE PetscErrorCode MatShadowDeviceTake(Vec device, Vec v) SYS_STUB(PETSC_
 SYS_DEVICE PetscErrorCode MatShadowDeviceCopy(Vec from, Vec to) SYS_STUB(PETSC_SUCCESS);
 SYS_DEVICE PetscErrorCode MatShadowDeviceGetVectors(Vec x, Vec y, Vec z, MatShadowVectors *v) SYS_STUB(PETSC_SUCCESS);
 SYS_DEVICE PetscErrorCode MatShadowDeviceRestoreVectors(const MatShadow *s, Vec x, Vec y, Vec z, MatShadowVectors *v, PetscBool done) SYS_STUB(PETSC_SUCCESS);
-/* A matrix of these arrays, which remain the caller's. Its rows are not compared with each other for PETSc's I-nodes, which takes one thread longer than all the rest. */
-SYS_DEVICE PetscErrorCode MatShadowDeviceWrap(PetscInt m, PetscInt n, PetscInt i[], PetscInt j[], PetscScalar a[], Mat *A) SYS_STUB(PETSC_SUCCESS);
-
-SYS_DEVICE PetscErrorCode MatShadowDevicePin(const void *memory, size_t bytes, PetscBool *pinned) SYS_STUB(PETSC_SUCCESS);
-SYS_DEVICE PetscErrorCode MatShadowDeviceUnpin(const void *memory, PetscBool pinned) SYS_STUB(PETSC_SUCCESS);
-
 /* For solvers that queue products themselves: the functions and the data that make the products of A, or the transposed ones, from now on, if all decisions about them
    are made. Otherwise *data stays as it is. The second function counts such products, and those that the solver makes on the arrays of the AIJ. */
 SYS_DEVICE PetscErrorCode MatShadowDeviceSettled(Mat A, PetscBool transpose, MatShadowCSR *csr, const MatShadowOps **ops, void **data) SYS_STUB(PETSC_SUCCESS);
@@ -108,4 +62,3 @@ SYS_DEVICE PetscErrorCode MatShadowConvertToAIJ(Mat A, MatType type, MatReuse re
 SYS_DEVICE PetscErrorCode MatShadowCUSPARSECompose(Mat A, PetscBool seq, PetscBool add) SYS_STUB(PETSC_SUCCESS);
 SYS_DEVICE PetscErrorCode MatShadowCUSPARSESetOperations(Mat A, PetscBool seq) SYS_STUB(PETSC_SUCCESS);
 SYS_DEVICE PetscErrorCode MatShadowCUSPARSERestoreOperations(Mat A, PetscBool seq) SYS_STUB(PETSC_SUCCESS);
-SYS_DEVICE PetscErrorCode MatShadowCUSPARSESetCPUSolve(Mat A) SYS_STUB(PETSC_SUCCESS);

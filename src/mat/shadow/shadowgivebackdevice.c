@@ -79,7 +79,7 @@ PetscErrorCode MatShadowDeviceGetRows(Mat A, const MatShadow *s, MatShadowCSR *c
   if (valid) {
     csr->A      = s->rows->csr;
     csr->stream = PetscDefaultCudaStream;
-  } else PetscCall(MatShadowDeviceGetCSR(A, csr));
+  } else PetscCall(MatAIJDeviceGetCSR(A, &csr->A, &csr->stream));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -105,7 +105,7 @@ PetscErrorCode MatShadowDeviceGiveBack(Mat A, MatShadow *s, MatShadowCSR *csr)
   if (s->copy) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatShadowRowsValid(A, s, &kept));
   if (!kept) {
-    PetscCall(MatShadowGetPattern(A, &host));
+    PetscCall(MatAIJGetPattern(A, &host));
     PetscCall(MatSeqAIJGetArrayRead(A, &a)); /* the newest values, perhaps from the device */
     if (a) PetscCall(MatShadowRowsKeep(A, s, &host, a, &kept));
     PetscCall(MatSeqAIJRestoreArrayRead(A, &a));
@@ -115,7 +115,7 @@ PetscErrorCode MatShadowDeviceGiveBack(Mat A, MatShadow *s, MatShadowCSR *csr)
   }
   if (A->offloadmask != PETSC_OFFLOAD_UNALLOCATED) {
     PetscCallCUDA(cudaStreamSynchronize(PetscDefaultCudaStream)); /* products that were queued may read the copy */
-    PetscCall(MatShadowDeviceEmpty(A));
+    PetscCall(MatAIJCUSPARSEReset(A));
   }
   csr->A      = s->rows->csr;
   csr->stream = PetscDefaultCudaStream;

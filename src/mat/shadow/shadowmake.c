@@ -15,7 +15,7 @@ static PetscErrorCode MatShadowGoesToDevice(Mat A, const MatShadowFormat *format
   PetscFunctionBegin;
   *device = PETSC_FALSE;
   if (where == MAT_SHADOW_DEVICE_CPU) PetscFunctionReturn(PETSC_SUCCESS);
-  if (MatShadowHasDevice(format)) PetscCall(MatShadowDeviceFound(&found));
+  if (MatShadowHasDevice(format)) PetscCall(MatAIJHasDevice(&found));
   PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)A), &size));
   PetscCallMPI(MPI_Comm_rank(PetscObjectComm((PetscObject)A), &lacking[0]));
   lacking[1] = found ? 0 : 1;
@@ -60,7 +60,7 @@ static PetscErrorCode MatCreateSubMatrix_HostShadow(Mat A, IS rows, IS cols, Mat
 {
   PetscFunctionBegin;
   MatShadowStay++;
-  PetscCall(MatShadowStayed((*MatShadowBase(A)->createsubmatrix)(A, rows, cols, reuse, B)));
+  PetscCall(MatShadowStayed((*MatAIJGetBase(A)->createsubmatrix)(A, rows, cols, reuse, B)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -68,7 +68,7 @@ static PetscErrorCode MatCreateSubMatrices_HostShadow(Mat A, PetscInt n, const I
 {
   PetscFunctionBegin;
   MatShadowStay++;
-  PetscCall(MatShadowStayed((*MatShadowBase(A)->createsubmatrices)(A, n, rows, cols, reuse, B)));
+  PetscCall(MatShadowStayed((*MatAIJGetBase(A)->createsubmatrices)(A, n, rows, cols, reuse, B)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -76,7 +76,7 @@ static PetscErrorCode MatTranspose_HostShadow(Mat A, MatReuse reuse, Mat *B)
 {
   PetscFunctionBegin;
   MatShadowStay++;
-  PetscCall(MatShadowStayed((*MatShadowBase(A)->transpose)(A, reuse, B)));
+  PetscCall(MatShadowStayed((*MatAIJGetBase(A)->transpose)(A, reuse, B)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 #endif
@@ -85,7 +85,7 @@ static PetscErrorCode MatTranspose_HostShadow(Mat A, MatReuse reuse, Mat *B)
 void MatShadowSetStay(Mat A, PetscBool stay)
 {
 #if defined(SYS_HAVE_DEVICE)
-  const struct _MatOps *base = MatShadowBase(A);
+  const struct _MatOps *base = MatAIJGetBase(A);
 
   A->ops->createsubmatrix   = stay && base->createsubmatrix ? MatCreateSubMatrix_HostShadow : base->createsubmatrix;
   A->ops->createsubmatrices = stay ? MatCreateSubMatrices_HostShadow : base->createsubmatrices;
@@ -99,11 +99,11 @@ static PetscErrorCode MatShadowMake(Mat A, const MatShadowFormat *format, PetscB
   PetscBool seq;
 
   PetscFunctionBegin;
-  if (!device && MatShadowIsCUSPARSE(A)) PetscCall(MatShadowConvertToAIJ(A, MATAIJ, MAT_INPLACE_MATRIX, &A));
+  if (!device && MatAIJIsCUSPARSE(A)) PetscCall(MatShadowConvertToAIJ(A, MATAIJ, MAT_INPLACE_MATRIX, &A));
   if (device) PetscCall(MatShadowDeviceStart(format));
-  if (device && !MatShadowIsCUSPARSE(A)) PetscCall(MatShadowDeviceConvert(A));
+  if (device && !MatAIJIsCUSPARSE(A)) PetscCall(MatShadowDeviceConvert(A));
   PetscCall(PetscObjectBaseTypeCompare((PetscObject)A, MATSEQAIJ, &seq));
-  if (!MatShadowIsCUSPARSE(A)) PetscCall(MatShadowRename(A, seq ? format->seqtype : format->mpitype));
+  if (!MatAIJIsCUSPARSE(A)) PetscCall(MatShadowRename(A, seq ? format->seqtype : format->mpitype));
   PetscCall(MatShadowAttach(A, format, parent));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -113,7 +113,7 @@ static PetscErrorCode MatShadowMake(Mat A, const MatShadowFormat *format, PetscB
 PetscErrorCode MatShadowAdopt(Mat A, const MatShadowFormat *format)
 {
   PetscErrorCode (*view)(Mat, PetscViewer) = A->ops->view;
-  const PetscBool own                      = (PetscBool)(view != MatShadowBase(A)->view);
+  const PetscBool own                      = (PetscBool)(view != MatAIJGetBase(A)->view);
   MatShadow      *s;
 
   PetscFunctionBegin;
@@ -137,7 +137,7 @@ PetscErrorCode MatShadowFollow(Mat B, Mat A)
   PetscCall(MatBoundToCPU(B, &bound));
   if (!aij || bound || !B->assembled || B->factortype != MAT_FACTOR_NONE) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatShadowGetFormat(B, &format));
-  if (!format && B->ops->mult != MatShadowBase(B)->mult) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!format && B->ops->mult != MatAIJGetBase(B)->mult) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatShadowGet(A, &s));
   PetscCall(MatShadowMake(B, s->format, PETSC_TRUE, s));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -248,7 +248,7 @@ PetscErrorCode MatShadowConvertAway(Mat A, MatType type, MatReuse reuse, Mat *ne
   }
   if (reuse == MAT_INITIAL_MATRIX) PetscCall(MatDuplicate(A, MAT_COPY_VALUES, &B));
   PetscCall(MatShadowDetach(B));
-  if (MatShadowIsCUSPARSE(B)) PetscCall(MatShadowConvertToAIJ(B, MATAIJ, MAT_INPLACE_MATRIX, &B));
+  if (MatAIJIsCUSPARSE(B)) PetscCall(MatShadowConvertToAIJ(B, MATAIJ, MAT_INPLACE_MATRIX, &B));
   PetscCall(MatConvert(B, type, MAT_INPLACE_MATRIX, &B));
   *newmat = B;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -301,7 +301,7 @@ PetscErrorCode MatShadowCreate(Mat A, const MatShadowFormat *format, MatType bas
   if (back) PetscCall(PetscObjectReference((PetscObject)kept));
   PetscCall(PetscObjectCompose((PetscObject)A, "MatShadowKept", NULL));
   if (!back) PetscFunctionReturn(PETSC_SUCCESS);
-  MatShadowMoveProduct(A, kept);
+  MatAIJMoveProduct(A, kept);
   PetscCall(MatHeaderReplace(A, &kept));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -9,7 +9,7 @@
 static PetscErrorCode MatBindToCPU_Shadow(Mat A, PetscBool bind)
 {
   PetscFunctionBegin;
-  PetscCall((*MatShadowBaseSeqCUSPARSE.bindtocpu)(A, bind));
+  PetscCall((*MatAIJBaseSeqCUSPARSE.bindtocpu)(A, bind));
   PetscCall(MatShadowSetOperations(A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -20,9 +20,9 @@ static PetscErrorCode MatGetDiagonal_Shadow(Mat A, Vec diagonal)
   Vec          d;
 
   PetscFunctionBegin;
-  if (A->assembled && A->rmap->n) PetscCall(MatShadowDeviceGetCSR(A, &csr)); /* often the first use on the device; this function copies the matrix there faster than PETSc */
+  if (A->assembled && A->rmap->n) PetscCall(MatAIJDeviceGetCSR(A, &csr.A, &csr.stream)); /* often the first use on the device; this function copies the matrix there faster than PETSc */
   PetscCall(MatShadowDeviceBring(A, 1, diagonal, NULL, &d));
-  PetscCall((*MatShadowBaseSeqCUSPARSE.getdiagonal)(A, d));
+  PetscCall((*MatAIJBaseSeqCUSPARSE.getdiagonal)(A, d));
   PetscCall(MatShadowDeviceTake(d, diagonal));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -34,22 +34,7 @@ static PetscErrorCode MatDiagonalScale_Shadow(Mat A, Vec left, Vec right)
   PetscFunctionBegin;
   if (left) PetscCall(MatShadowDeviceBring(A, 1, left, left, &l));
   if (right) PetscCall(MatShadowDeviceBring(A, 0, right, right, &r));
-  PetscCall((*MatShadowBaseSeqCUSPARSE.diagonalscale)(A, l, r));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-#define MAT_SHADOW_CPU_SOLVE 1000 /* rows; up to here the triangular solves of a factorisation are as fast on the host */
-
-/* Before the first triangular solve of AIJCUSPARSE CUDA loads code, which takes 30 to 50 ms. For a small matrix, such as the coarsest level of multigrid,
-   PETSc's solves on the host are faster altogether. */
-PetscErrorCode MatShadowCUSPARSESetCPUSolve(Mat A)
-{
-  PetscBool given;
-
-  PetscFunctionBegin;
-  if (A->boundtocpu || A->rmap->n > MAT_SHADOW_CPU_SOLVE) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscOptionsHasName(((PetscObject)A)->options, ((PetscObject)A)->prefix, "-mat_cusparse_use_cpu_solve", &given));
-  if (!given) PetscCall(MatCUSPARSESetUseCPUSolve(A, PETSC_TRUE));
+  PetscCall((*MatAIJBaseSeqCUSPARSE.diagonalscale)(A, l, r));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -67,7 +52,7 @@ static PetscErrorCode MatShadowHostWritten(Mat A)
 static PetscErrorCode MatTranspose_Shadow(Mat A, MatReuse reuse, Mat *B)
 {
   PetscFunctionBegin;
-  PetscCall((*MatShadowBaseSeqCUSPARSE.transpose)(A, reuse, B));
+  PetscCall((*MatAIJBaseSeqCUSPARSE.transpose)(A, reuse, B));
   if (reuse == MAT_REUSE_MATRIX) PetscCall(MatShadowHostWritten(*B));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -75,7 +60,7 @@ static PetscErrorCode MatTranspose_Shadow(Mat A, MatReuse reuse, Mat *B)
 static PetscErrorCode MatLoad_Shadow(Mat A, PetscViewer viewer)
 {
   PetscFunctionBegin;
-  PetscCall((*MatShadowBaseSeqCUSPARSE.load)(A, viewer));
+  PetscCall((*MatAIJBaseSeqCUSPARSE.load)(A, viewer));
   PetscCall(MatShadowHostWritten(A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -83,7 +68,7 @@ static PetscErrorCode MatLoad_Shadow(Mat A, PetscViewer viewer)
 static PetscErrorCode MatCreateSubMatrices_Shadow(Mat A, PetscInt n, const IS rows[], const IS cols[], MatReuse reuse, Mat *B[])
 {
   PetscFunctionBegin;
-  PetscCall((*MatShadowBaseMPICUSPARSE.createsubmatrices)(A, n, rows, cols, reuse, B));
+  PetscCall((*MatAIJBaseMPICUSPARSE.createsubmatrices)(A, n, rows, cols, reuse, B));
   for (PetscInt k = 0; k < n && reuse == MAT_REUSE_MATRIX; k++) PetscCall(MatShadowHostWritten((*B)[k]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -191,7 +176,7 @@ static PetscErrorCode MatShadowKeep(Mat A, PetscBool *moved)
   ((PetscObject)A)->state    = ((PetscObject)kept)->state; /* goes on from this number */
   A->nonzerostate            = kept->nonzerostate;
   PetscCall(MatShadowCarry(kept, A));
-  MatShadowMoveProduct(kept, A);
+  MatAIJMoveProduct(kept, A);
   PetscCall(PetscObjectCompose((PetscObject)A, "MatShadowKept", (PetscObject)kept));
   PetscCall(MatDestroy(&kept));
   *moved = PETSC_TRUE;
@@ -223,7 +208,7 @@ static PetscErrorCode MatDestroy_Shadow(Mat A)
   if (moved) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatShadowComposeDense(A, seq, PETSC_FALSE));
   PetscCall(MatShadowForget(A));
-  PetscCall((*MatShadowBaseCUSPARSE(seq)->destroy)(A));
+  PetscCall((*MatAIJGetBaseCUSPARSE(seq)->destroy)(A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -276,9 +261,9 @@ static PetscErrorCode MatSeqAIJSetPreallocation_Shadow(Mat A, PetscInt nz, const
 
   PetscFunctionBegin;
   PetscCall(PetscObjectQueryFunction((PetscObject)A, PREALLOCATE, &theirs));
-  MatShadowPagesBegin();
+  MatAIJPagesBegin();
   raised = (*theirs)(A, nz, nnz);
-  MatShadowPagesEnd();
+  MatAIJPagesEnd();
   PetscFunctionReturn(raised);
 }
 
@@ -288,9 +273,9 @@ static PetscErrorCode MatMPIAIJSetPreallocation_Shadow(Mat A, PetscInt dnz, cons
 
   PetscFunctionBegin;
   PetscCall(PetscObjectQueryFunction((PetscObject)A, PREALLOCATE, &theirs));
-  MatShadowPagesBegin();
+  MatAIJPagesBegin();
   raised = (*theirs)(A, dnz, dnnz, onz, onnz);
-  MatShadowPagesEnd();
+  MatAIJPagesEnd();
   PetscFunctionReturn(raised);
 }
 
@@ -343,7 +328,7 @@ PetscErrorCode MatShadowCUSPARSESetOperations(Mat A, PetscBool seq)
 
 PetscErrorCode MatShadowCUSPARSERestoreOperations(Mat A, PetscBool seq)
 {
-  const struct _MatOps *base = MatShadowBase(A);
+  const struct _MatOps *base = MatAIJGetBase(A);
 
   PetscFunctionBegin;
   A->ops->destroy           = base->destroy;

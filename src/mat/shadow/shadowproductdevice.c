@@ -6,106 +6,6 @@
 
 #include "mat/shadow/shadow.h"
 
-PetscErrorCode MatShadowDeviceAllocate(size_t bytes, void *memory, PetscBool *enough)
-{
-  const cudaError_t error = cudaMalloc((void **)memory, bytes);
-
-  PetscFunctionBegin;
-  *enough = (PetscBool)(error != cudaErrorMemoryAllocation);
-  if (*enough) PetscCallCUDA(error);
-  else {
-    *(void **)memory = NULL;
-    (void)cudaGetLastError(); /* clears the error, which later code would take for its own */
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Pinned memory crosses the bus three to eight times as fast; pinning existing memory costs less than one copy of unpinned memory */
-PetscErrorCode MatShadowDevicePin(const void *memory, size_t bytes, PetscBool *pinned)
-{
-  PetscFunctionBegin;
-  *pinned = (PetscBool)(bytes >= (size_t)4 << 20 && cudaHostRegister((void *)memory, bytes, cudaHostRegisterDefault) == cudaSuccess);
-  if (!*pinned) (void)cudaGetLastError();
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode MatShadowDeviceUnpin(const void *memory, PetscBool pinned)
-{
-  PetscFunctionBegin;
-  if (pinned && cudaHostUnregister((void *)memory) != cudaSuccess) (void)cudaGetLastError();
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode MatShadowDeviceWrap(PetscInt m, PetscInt n, PetscInt i[], PetscInt j[], PetscScalar a[], Mat *A)
-{
-  PetscOptions   options;
-  PetscErrorCode raised;
-
-  PetscFunctionBegin;
-  PetscCall(PetscOptionsCreate(&options));
-  PetscCall(PetscOptionsSetValue(options, "-mat_no_inode", "true"));
-  PetscCall(PetscOptionsPush(options));
-  raised = MatCreateSeqAIJWithArrays(PETSC_COMM_SELF, m, n, i, j, a, A);
-  PetscCall(PetscOptionsPop());
-  PetscCall(PetscOptionsDestroy(&options));
-  PetscCall(raised);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Gets the arrays of AIJCUSPARSE on the device. Copies values that are newer on the host to the device, and the pattern if the device does not have it yet, as
-   AIJCUSPARSE does before its own products; never copies from the device to the host. */
-PetscErrorCode MatShadowDeviceGetCSR(Mat A, MatShadowCSR *csr)
-{
-  const PetscBool new_values = (PetscBool)(A->offloadmask == PETSC_OFFLOAD_UNALLOCATED || A->offloadmask == PETSC_OFFLOAD_CPU);
-  PetscBool       new_pattern, pinned[3] = {PETSC_FALSE, PETSC_FALSE, PETSC_FALSE};
-  MatShadow      *s = NULL;
-  const PetscInt *i, *j = NULL;
-  PetscScalar    *a = NULL;
-  PetscInt        m;
-  PetscBool       done;
-
-  PetscFunctionBegin;
-  if (new_values) {
-    PetscCall(MatShadowQuery(A, &s));
-    if (s && s->owner != A) s = NULL;
-    new_pattern = (PetscBool)(A->offloadmask == PETSC_OFFLOAD_UNALLOCATED || (s && s->uploaded != A->nonzerostate + 1));
-    PetscCall((*MatShadowBaseSeq.getrowij)(A, 0, PETSC_FALSE, PETSC_FALSE, &m, &i, &j, &done));
-    PetscCall(MatSeqAIJGetArrayRead(A, (const PetscScalar **)&a));
-    if (new_pattern) {
-      PetscCall(MatShadowDevicePin(i, (m + 1) * sizeof(*i), &pinned[0]));
-      PetscCall(MatShadowDevicePin(j, i[m] * sizeof(*j), &pinned[1]));
-    }
-    PetscCall(MatShadowDevicePin(a, i[m] * sizeof(*a), &pinned[2]));
-  }
-  PetscCall(MatSeqAIJCUSPARSEGetIJ(A, PETSC_FALSE, &csr->A.i, &csr->A.j));
-  PetscCall(MatSeqAIJCUSPARSEGetArrayRead(A, &csr->A.a));
-  if (new_values) {
-    if (s) s->uploaded = A->nonzerostate + 1;
-    PetscCall(MatShadowDeviceUnpin(i, pinned[0]));
-    PetscCall(MatShadowDeviceUnpin(j, pinned[1]));
-    PetscCall(MatShadowDeviceUnpin(a, pinned[2]));
-    PetscCall(MatSeqAIJRestoreArrayRead(A, (const PetscScalar **)&a));
-  }
-  csr->stream = PetscDefaultCudaStream; /* AIJCUSPARSE uses this stream too */
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* The same as sizes and arrays; a matrix without entries has no arrays */
-PetscErrorCode MatShadowDeviceGetArrays(Mat A, SysCSR *csr)
-{
-  MatShadowCSR arrays = {.A = {0}, .stream = NULL};
-  SysCSR       host;
-
-  PetscFunctionBegin;
-  PetscCall(MatShadowGetPattern(A, &host));
-  if (host.nz) PetscCall(MatShadowDeviceGetCSR(A, &arrays));
-  *csr    = arrays.A;
-  csr->m  = host.m;
-  csr->n  = host.n;
-  csr->nz = host.nz;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* Waits for all work in the stream, before a look at the clock */
 PetscErrorCode MatShadowDeviceWait(const MatShadowCSR *csr)
 {
@@ -236,7 +136,7 @@ static PetscErrorCode MatShadowDeviceMult(MatShadow *s, const MatShadowCSR *csr,
    one more product first, because some work is done only once: 14 products altogether, or 6. */
 static PetscErrorCode MatShadowDeviceTryOn(Mat A, MatShadow *s, const MatShadowCSR *csr, PetscBool transpose, Vec x, Vec y, PetscBool *tried)
 {
-  PetscErrorCode (*base)(Mat, Vec, Vec) = transpose ? MatShadowBaseSeqCUSPARSE.multtranspose : MatShadowBaseSeqCUSPARSE.mult;
+  PetscErrorCode (*base)(Mat, Vec, Vec) = transpose ? MatAIJBaseSeqCUSPARSE.multtranspose : MatAIJBaseSeqCUSPARSE.mult;
   const int       products              = s->nz > SYS_TUNE_LARGE ? 1 : 3;
   MatShadowTrial *trial                 = &s->trial[transpose];
   cudaEvent_t     event[2];
@@ -281,7 +181,7 @@ static PetscErrorCode MatShadowDeviceCreateVecs(PetscInt n, PetscInt m, void *st
   PetscBool    enough;
 
   PetscFunctionBegin;
-  PetscCall(MatShadowDeviceAllocate(bytes, array, &enough));
+  PetscCall(MatAIJDeviceAllocate(bytes, array, &enough));
   if (!enough) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCallCUDA(cudaMemsetAsync(*array, 0, bytes, (cudaStream_t)stream));
   PetscCall(VecCreateSeqCUDAWithArray(PETSC_COMM_SELF, 1, n, *array, x));
@@ -323,13 +223,13 @@ PetscErrorCode MatShadowDeviceExpectTranspose(Mat A)
   Vec          x, y;
 
   PetscFunctionBegin;
-  if (!MatShadowIsCUSPARSE(A)) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!MatAIJIsCUSPARSE(A)) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscObjectTypeCompare((PetscObject)A, MATSEQAIJCUSPARSE, &seq));
   if (!seq) PetscCall(MatMPIAIJGetSeqAIJ(A, &B, NULL, NULL));
   if (B->boundtocpu || !B->rmap->n || !B->cmap->n) PetscFunctionReturn(PETSC_SUCCESS);
   if (B->ops->mult == MatMult_Shadow) PetscCall(MatShadowGet(B, &s));
   if (s && s->data ? s->phase == MAT_SHADOW_STALE || s->trial[1].verdict : !B->form_explicit_transpose || B->transupdated) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(MatShadowDeviceReady());
+  PetscCall(MatAIJCUSPARSESetUp());
   PetscCall(MatShadowDeviceCreateVecs(B->rmap->n, B->cmap->n, PetscDefaultCudaStream, &x, &y, &array));
   if (!array) PetscFunctionReturn(PETSC_SUCCESS);
   if (s && s->data) {
@@ -340,7 +240,7 @@ PetscErrorCode MatShadowDeviceExpectTranspose(Mat A)
     PetscCall(MatShadowDeviceGetRows(B, s, &csr));
     PetscCall(MatShadowDeviceMult(s, &csr, PETSC_TRUE, x, y, &done));
     s->trial[1].verdict = done ? MAT_SHADOW_FOR_FORMAT : MAT_SHADOW_FOR_AIJ;
-  } else PetscCall((*MatShadowBaseSeqCUSPARSE.multtranspose)(B, x, y));
+  } else PetscCall((*MatAIJBaseSeqCUSPARSE.multtranspose)(B, x, y));
   PetscCall(MatShadowDeviceDestroyVecs(&x, &y, &array));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -352,7 +252,7 @@ PetscErrorCode MatShadowDeviceSettled(Mat A, PetscBool transpose, MatShadowCSR *
   PetscObjectState      state;
 
   PetscFunctionBegin;
-  if (!MatShadowIsCUSPARSE(A) || A->ops->mult != MatMult_Shadow) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!MatAIJIsCUSPARSE(A) || A->ops->mult != MatMult_Shadow) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatShadowGet(A, &s));
   trial = &s->trial[transpose];
   PetscCall(PetscObjectStateGet((PetscObject)A, &state));

@@ -243,7 +243,7 @@ PetscErrorCode MatShadowTuneSetUp(Mat A, MatShadow *s, const MatShadowCSR *csr, 
     PetscBool started = PETSC_FALSE;
 
     t->csr         = *csr;
-    t->csr.threads = MatShadowThreads(csr->A.nz);
+    t->csr.threads = MatAIJThreads(csr->A.nz);
     t->csr.workers = t->csr.threads;
     t->most        = t->best < 0 ? s->info.bytes_csr : t->list[t->best].bytes;
     t->least       = t->best < 0 ? 0 : t->list[t->best].time;

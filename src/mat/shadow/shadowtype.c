@@ -12,7 +12,6 @@
 #include "vec/ambvec/ambvec.h"
 
 PetscLogEvent                 MAT_ShadowConvert, MAT_ShadowUpdate;
-struct _MatOps                MatShadowBaseSeq, MatShadowBaseMPI;
 const MatShadowProducts      *MatShadowProductsOfMatrices = NULL;
 const MatShadowExchange      *MatShadowExchangeOfVectors  = NULL;
 static const MatShadowFormat *formats[MAT_SHADOW_MAX];
@@ -28,28 +27,6 @@ static const char *const inherited_gpu[] = {"hypre", "is", "mpidense", "mpiadj",
 static const char *const subtypes[] = {"aijperm", "aijsell", "aijcrl", "aijmkl", "baij", "sbaij", "sell"};
 #define MAT_SHADOW_BY_AIJ 3
 
-/* Creates a matrix by a constructor of PETSc's; its operations and functions are read */
-PetscErrorCode MatShadowHarvestMat(PetscErrorCode (*create)(Mat), Mat *A)
-{
-  PetscFunctionBegin;
-  PetscCall(MatCreate(PETSC_COMM_SELF, A));
-  PetscCall(MatSetOptionsPrefix(*A, "mat_shadow_base_")); /* or -mat_seqaij_type would make it a subtype */
-  PetscCall(MatSetSizes(*A, 1, 1, 1, 1));
-  PetscCall((*create)(*A));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode MatShadowHarvest(PetscErrorCode (*create)(Mat), struct _MatOps *ops)
-{
-  Mat A;
-
-  PetscFunctionBegin;
-  PetscCall(MatShadowHarvestMat(create, &A));
-  *ops = *A->ops;
-  PetscCall(MatDestroy(&A));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 PetscErrorCode MatShadowRegister(const MatShadowFormat *f)
 {
   PetscFunctionBegin;
@@ -64,18 +41,13 @@ PetscErrorCode MatShadowRegister(const MatShadowFormat *f)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Reads the operations of AIJ before registering formats: until then they are PETSc's own */
+/* MatAIJSetUp() comes before the first format: until then the constructors of AIJ are those of PETSc */
 PetscErrorCode MatShadowRegisterAll(int n, const MatShadowFormat *const list[])
 {
-  PetscErrorCode (*seq)(Mat), (*mpi)(Mat);
-
   PetscFunctionBegin;
-  PetscCall(PetscFunctionListFind(MatList, MATSEQAIJ, &seq));
-  PetscCall(PetscFunctionListFind(MatList, MATMPIAIJ, &mpi));
+  PetscCall(MatAIJSetUp());
   PetscCall(PetscLogEventRegister("MatShadowConvert", MAT_CLASSID, &MAT_ShadowConvert));
   PetscCall(PetscLogEventRegister("MatShadowUpdate", MAT_CLASSID, &MAT_ShadowUpdate));
-  PetscCall(MatShadowHarvest(seq, &MatShadowBaseSeq));
-  PetscCall(MatShadowHarvest(mpi, &MatShadowBaseMPI));
   for (int k = 0; k < n; k++) PetscCall(MatShadowRegister(list[k]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -111,23 +83,6 @@ int MatShadowGetFormats(const MatShadowFormat *const **list)
 {
   *list = formats;
   return nformats;
-}
-
-/* Is A an AIJCUSPARSE, sequential or MPI? */
-PetscBool MatShadowIsCUSPARSE(Mat A)
-{
-  const char *type = ((PetscObject)A)->type_name;
-
-  return (PetscBool)(type && (strcmp(type, MATSEQAIJCUSPARSE) == 0 || strcmp(type, MATMPIAIJCUSPARSE) == 0));
-}
-
-/* The operations that A, a matrix with a shadow or of a base type, would have without petsc-amb */
-const struct _MatOps *MatShadowBase(Mat A)
-{
-  const PetscBool seq = (PetscBool)(strncmp(((PetscObject)A)->type_name, MATSEQAIJ, strlen(MATSEQAIJ)) == 0);
-
-  if (MatShadowIsCUSPARSE(A)) return MatShadowBaseCUSPARSE(seq);
-  return seq ? &MatShadowBaseSeq : &MatShadowBaseMPI;
 }
 
 /* Defines the four operations of a matrix that make products with vectors by product(A, transpose, x, y, z), where y is NULL if nothing is added */
@@ -179,7 +134,8 @@ static PetscErrorCode MatShadowDeviceReadOptions(void)
   PetscFunctionBegin;
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-petscamb_for_vec", &VecAMBWanted, NULL));
   PetscCall(MatShadowOptionSought("-petscamb_for_vec"));
-  PetscCall(MatShadowPagesRead());
+  PetscCall(MatAIJPagesSetFromOptions());
+  PetscCall(MatShadowOptionSought("-petscamb_gamg_huge_pages"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -211,7 +167,7 @@ PetscErrorCode MatShadowCompose(Mat A, const MatShadowFormat *format, const MatS
   PetscCall(PetscCalloc1(format->params_size, (char **)&s->params));
   s->format   = format;
   s->owner    = A;
-  s->cusparse = MatShadowIsCUSPARSE(A);
+  s->cusparse = MatAIJIsCUSPARSE(A);
   s->mpi      = (PetscBool)(strncmp(((PetscObject)A)->type_name, MATSEQAIJ, strlen(MATSEQAIJ)) != 0);
   s->tune     = MAT_SHADOW_TUNE_MEASURE;
   s->values   = MAT_SHADOW_VALUES_EXACT;
@@ -264,7 +220,7 @@ PetscErrorCode MatShadowGetFormat(Mat A, const MatShadowFormat **format)
   if (*format || !MatShadowIsOurs(A)) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatShadowQuery(A, &s));
   if (s) *format = s->format;
-  else if (MatShadowIsCUSPARSE(A)) *format = MatShadowForAIJCUSPARSE;
+  else if (MatAIJIsCUSPARSE(A)) *format = MatShadowForAIJCUSPARSE;
   else *format = MatShadowForAIJ;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -332,20 +288,20 @@ static PetscErrorCode MatShadowAdoptBlocks(Mat A, PetscBool cusparse)
 PetscErrorCode MatShadowAttachBlocks(Mat A)
 {
   PetscFunctionBegin;
-  PetscCall(MatShadowAdoptBlocks(A, MatShadowIsCUSPARSE(A)));
+  PetscCall(MatShadowAdoptBlocks(A, MatAIJIsCUSPARSE(A)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* zz = A xx + yy, or the transposed product, without yy if that is NULL. If the exchange of petsc-amb does not make the product, PETSc does. */
 static PetscErrorCode MatShadowProductMPI(Mat A, PetscBool transpose, Vec xx, Vec yy, Vec zz)
 {
-  const struct _MatOps *base = MatShadowBase(A);
+  const struct _MatOps *base = MatAIJGetBase(A);
   PetscBool             done = PETSC_FALSE;
   MatShadow            *s;
 
   PetscFunctionBegin;
   PetscCall(MatShadowAttachBlocks(A));
-  if (MatShadowExchangeOfVectors && MatShadowIsCUSPARSE(A)) {
+  if (MatShadowExchangeOfVectors && MatAIJIsCUSPARSE(A)) {
     PetscCall(MatShadowGet(A, &s));
     if (MatShadowOnDevice(s)) PetscCall((*MatShadowExchangeOfVectors->mult)(A, s, transpose, xx, yy, zz, &done));
   }
@@ -374,13 +330,13 @@ static PetscErrorCode MatAssemblyEnd_Shadow(Mat A, MatAssemblyType type)
   MatShadow *s;
 
   PetscFunctionBegin;
-  PetscCall((*MatShadowBase(A)->assemblyend)(A, type));
+  PetscCall((*MatAIJGetBase(A)->assemblyend)(A, type));
   PetscCall(MatShadowGet(A, &s));
   if (A->ops->view != MatShadowView) {
     s->view      = A->ops->view;
     A->ops->view = MatShadowView;
   }
-  if (s->cusparse) PetscCall(MatShadowCUSPARSESetCPUSolve(A));
+  if (s->cusparse) PetscCall(MatAIJCUSPARSESetCPUSolve(A));
   if (A->ops->mult != MatMult_MPIShadow || type != MAT_FINAL_ASSEMBLY) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatShadowAttachBlocks(A));
   if (s->cusparse) PetscCall(MatShadowForEach(A, MatShadowSetCOO, A));
@@ -393,7 +349,7 @@ static PetscErrorCode MatDuplicate_Shadow(Mat A, MatDuplicateOption option, Mat 
   MatShadow *from, *to;
 
   PetscFunctionBegin;
-  PetscCall((*MatShadowBase(A)->duplicate)(A, option, B));
+  PetscCall((*MatAIJGetBase(A)->duplicate)(A, option, B));
   PetscCall(MatShadowGet(A, &from));
   PetscCall(MatShadowAttachLike(*B, from)); /* AIJCUSPARSE gave the duplicate its own operations */
   PetscCall(MatShadowGet(*B, &to));
@@ -432,7 +388,7 @@ static PetscErrorCode MatShadowComposeConvert(Mat A, const char from[], const ch
 /* Adds, or removes, all functions that PETSc finds by name on a matrix of this format */
 static PetscErrorCode MatShadowComposeFunctions(Mat A, const MatShadowFormat *format, PetscBool seq, PetscBool add)
 {
-  const char *const *inherited = seq ? inherited_seq : MatShadowIsCUSPARSE(A) ? inherited_gpu : inherited_mpi;
+  const char *const *inherited = seq ? inherited_seq : MatAIJIsCUSPARSE(A) ? inherited_gpu : inherited_mpi;
   const char        *type = ((PetscObject)A)->type_name, *base = seq ? MATSEQAIJ : MATMPIAIJ;
   PetscErrorCode (*convert)(Mat, MatType, MatReuse, Mat *) = add ? MatShadowConvertType : NULL;
   PetscBool plain;
@@ -440,7 +396,7 @@ static PetscErrorCode MatShadowComposeFunctions(Mat A, const MatShadowFormat *fo
   PetscFunctionBegin;
   PetscCall(PetscStrcmp(type, base, &plain));
   if (plain) PetscCall(MatShadowForAIJCompose(A, seq, add));
-  else if (!MatShadowIsCUSPARSE(A)) PetscCall(MatShadowComposeConvert(A, type, "", base, convert));
+  else if (!MatAIJIsCUSPARSE(A)) PetscCall(MatShadowComposeConvert(A, type, "", base, convert));
   else PetscCall(MatShadowCUSPARSECompose(A, seq, add));
   for (int k = 0; k < nformats && !plain; k++) { /* a matrix with the type name of AIJ needs none: MatConvert() finds these on a matrix of the target type */
     PetscCall(MatShadowComposeConvert(A, base, "", seq ? formats[k]->seqtype : formats[k]->mpitype, convert));
@@ -455,7 +411,7 @@ static PetscErrorCode MatShadowComposeFunctions(Mat A, const MatShadowFormat *fo
     if (add) PetscCall(PetscObjectQueryFunction((PetscObject)A, MatShadowConvertName(name, base, "", inherited[k]), &f));
     PetscCall(MatShadowComposeConvert(A, type, "", inherited[k], f));
   }
-  if (add || plain || MatShadowIsCUSPARSE(A)) PetscCall(MatShadowHYPRECompose(A, seq, add));
+  if (add || plain || MatAIJIsCUSPARSE(A)) PetscCall(MatAIJHYPRECompose(A, seq, add));
   for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(subtypes) - (inherited == inherited_gpu ? 0 : MAT_SHADOW_BY_AIJ) && !plain; k++) {
     PetscErrorCode (*f)(Mat, MatType, MatReuse, Mat *);
     char name[256];
@@ -492,7 +448,7 @@ static PetscErrorCode MatDestroy_SeqShadow(Mat A)
 {
   PetscFunctionBegin;
   PetscCall(MatShadowForget(A));
-  PetscCall((*MatShadowBaseSeq.destroy)(A));
+  PetscCall((*MatAIJBaseSeq.destroy)(A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -500,15 +456,15 @@ static PetscErrorCode MatDestroy_MPIShadow(Mat A)
 {
   PetscFunctionBegin;
   PetscCall(MatShadowForget(A));
-  PetscCall((*MatShadowBaseMPI.destroy)(A));
+  PetscCall((*MatAIJBaseMPI.destroy)(A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* Puts the destroy of a matrix with a shadow on the host in the place of PETSc's; not of that of a sub-matrix, which calls the one that it found */
 void MatShadowSetDestroy(Mat A)
 {
-  if (A->ops->destroy == MatShadowBaseSeq.destroy) A->ops->destroy = MatDestroy_SeqShadow;
-  else if (A->ops->destroy == MatShadowBaseMPI.destroy) A->ops->destroy = MatDestroy_MPIShadow;
+  if (A->ops->destroy == MatAIJBaseSeq.destroy) A->ops->destroy = MatDestroy_SeqShadow;
+  else if (A->ops->destroy == MatAIJBaseMPI.destroy) A->ops->destroy = MatDestroy_MPIShadow;
 }
 
 PetscErrorCode MatShadowSetOperations(Mat A)
@@ -523,9 +479,9 @@ PetscErrorCode MatShadowSetOperations(Mat A)
   A->ops->multtranspose    = seq ? MatMultTranspose_Shadow : MatMultTranspose_MPIShadow;
   A->ops->multtransposeadd = seq ? MatMultTransposeAdd_Shadow : MatMultTransposeAdd_MPIShadow;
   A->ops->assemblyend      = MatAssemblyEnd_Shadow;
-  if (!seq) A->ops->transpose = MatTranspose_MPIShadow;
+  if (!seq) A->ops->transpose = MatTranspose_MPIAIJ_AMB;
   if (MatShadowProductsOfMatrices) A->ops->productsetfromoptions = MatShadowProductsOfMatrices->setfromoptions;
-  if (MatShadowIsCUSPARSE(A)) PetscCall(MatShadowCUSPARSESetOperations(A, seq));
+  if (MatAIJIsCUSPARSE(A)) PetscCall(MatShadowCUSPARSESetOperations(A, seq));
   else {
     MatShadowSetDestroy(A);
     MatShadowSetStay(A, PETSC_TRUE);
@@ -553,7 +509,7 @@ PetscErrorCode MatShadowAttach(Mat A, const MatShadowFormat *format, const MatSh
   PetscFunctionBegin;
   PetscCall(PetscStrbeginswith(((PetscObject)A)->type_name, MATSEQAIJ, &seq));
   PetscCall(MatShadowSetOperations(A));
-  if (!MatShadowIsCUSPARSE(A) && !MatShadowForAIJ) PetscCall(MatShadowRename(A, seq ? format->seqtype : format->mpitype));
+  if (!MatAIJIsCUSPARSE(A) && !MatShadowForAIJ) PetscCall(MatShadowRename(A, seq ? format->seqtype : format->mpitype));
   PetscCall(MatShadowCompose(A, format, parent, &s));
   PetscCall(MatShadowComposeFunctions(A, format, seq, PETSC_TRUE));
   if (!seq && A->assembled) PetscCall(MatShadowAdoptBlocks(A, PETSC_FALSE)); /* blocks of an AIJ, or of a copy, which have their block sizes */
@@ -564,7 +520,7 @@ PetscErrorCode MatShadowAttach(Mat A, const MatShadowFormat *format, const MatSh
 PetscErrorCode MatShadowDetach(Mat A)
 {
   const PetscBool        seq  = (PetscBool)(A->ops->mult == MatMult_Shadow);
-  const struct _MatOps  *base = MatShadowBase(A);
+  const struct _MatOps  *base = MatAIJGetBase(A);
   const MatShadowFormat *format;
 
   PetscFunctionBegin;
@@ -579,14 +535,14 @@ PetscErrorCode MatShadowDetach(Mat A)
   A->ops->assemblyend           = base->assemblyend;
   A->ops->transpose             = base->transpose;
   A->ops->productsetfromoptions = base->productsetfromoptions;
-  if (MatShadowIsCUSPARSE(A)) PetscCall(MatShadowCUSPARSERestoreOperations(A, seq));
+  if (MatAIJIsCUSPARSE(A)) PetscCall(MatShadowCUSPARSERestoreOperations(A, seq));
   else {
     if (A->ops->destroy == MatDestroy_SeqShadow || A->ops->destroy == MatDestroy_MPIShadow) A->ops->destroy = base->destroy;
     MatShadowSetStay(A, PETSC_FALSE);
   }
   PetscCall(MatShadowComposeFunctions(A, format, seq, PETSC_FALSE));
   PetscCall(PetscObjectCompose((PetscObject)A, "MatShadow", NULL));
-  if (!MatShadowIsCUSPARSE(A)) PetscCall(MatShadowRename(A, seq ? MATSEQAIJ : MATMPIAIJ));
+  if (!MatAIJIsCUSPARSE(A)) PetscCall(MatShadowRename(A, seq ? MATSEQAIJ : MATMPIAIJ));
   if (!seq) PetscCall(MatShadowDetachBlocks(A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -25,7 +25,7 @@ PetscErrorCode MatShadowDeviceVecOptions(const MatShadowFormat *format)
     PetscCall(PetscStrendswith(word[k], "mat_type", &type));
     PetscCall(MatShadowFind(word[k + 1], &wanted));
     if (!type || wanted != format) continue;
-    if (!looked) PetscCall(MatShadowDeviceFound(&found));
+    if (!looked) PetscCall(MatAIJHasDevice(&found));
     looked = PETSC_TRUE;
     if (!found) break;
     PetscCall(PetscStrendswith(word[k], "dm_mat_type", &dm));

@@ -198,7 +198,7 @@ PetscErrorCode MatShadowView(Mat A, PetscViewer viewer)
 
   PetscFunctionBegin;
   PetscCall(MatShadowGet(A, &s));
-  PetscCall((*(s->view ? s->view : MatShadowBase(A)->view))(A, viewer));
+  PetscCall((*(s->view ? s->view : MatAIJGetBase(A)->view))(A, viewer));
   PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERASCII, &ascii));
   if (!ascii || !A->assembled || A->factortype) PetscFunctionReturn(PETSC_SUCCESS); /* with -mat_seqaij_type factors have a shadow too, but their arrays are no CSR */
   PetscCall(PetscViewerGetFormat(viewer, &format));

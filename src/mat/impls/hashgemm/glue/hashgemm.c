@@ -45,7 +45,7 @@ static PetscErrorCode HashGEMMSequentialSymbolic(Mat C, HashGEMMProduct *p)
   PetscFunctionBegin;
   PetscCall(HashGEMMDeviceSymbolic(C, type, p, &done));
   if (done) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(HashGEMMGetFactors(C, MatShadowGetArrays, factor));
+  PetscCall(HashGEMMGetFactors(C, MatAIJGetArrays, factor));
   SpgemmSize(type, &factor[0], &factor[1], &factor[2], &room.m, &room.n);
   options.room    = HashGEMMRoomTake;
   options.context = &room;
@@ -53,12 +53,12 @@ static PetscErrorCode HashGEMMSequentialSymbolic(Mat C, HashGEMMProduct *p)
   PetscCall(room.ierr);
   PetscCall(HashGEMMAgree(C, status, &info));
   PetscCall(HashGEMMRoomSettle(&room, SpgemmRowStarts(p->spgemm)));
-  PetscCall(MatShadowGetPattern(C, &csr));
+  PetscCall(MatAIJGetPattern(C, &csr));
   PetscCall(MatSeqAIJGetArrayWrite(C, &a));
   status = SpgemmFill(p->spgemm, &factor[0], &factor[1], &factor[2], (PetscInt *)csr.i, (PetscInt *)csr.j, a);
   SpgemmGetInfo(p->spgemm, &info);
   PetscCall(MatSeqAIJRestoreArrayWrite(C, &a));
-  MatShadowDeviceHostWritten(C);
+  MatAIJSetHostNewest(C);
   PetscCall(HashGEMMAgree(C, status, &info));
   PetscCall(HashGEMMReport(C, &info));
   if (csr.j && !room.setrow) PetscCall(MatSeqAIJSetColumnIndices(C, (PetscInt *)csr.j)); /* the columns are in place: this call sets the lengths of the rows */
@@ -81,13 +81,13 @@ static PetscErrorCode HashGEMMSequentialNumeric(Mat C, HashGEMMProduct *p)
     PetscCall(HashGEMMDeviceNumeric(C, p));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCall(HashGEMMGetFactors(C, MatShadowGetArrays, factor));
-  PetscCall(MatShadowGetPattern(C, &csr));
+  PetscCall(HashGEMMGetFactors(C, MatAIJGetArrays, factor));
+  PetscCall(MatAIJGetPattern(C, &csr));
   PetscCall(MatSeqAIJGetArrayWrite(C, &a));
   status = SpgemmRevalue(p->spgemm, &factor[0], &factor[1], &factor[2], csr.i, csr.j, a);
   SpgemmGetInfo(p->spgemm, &info);
   PetscCall(MatSeqAIJRestoreArrayWrite(C, &a));
-  MatShadowDeviceHostWritten(C);
+  MatAIJSetHostNewest(C);
   PetscCall(HashGEMMAgree(C, status, &info));
   PetscCall(PetscLogFlops(2 * info.products));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -300,8 +300,8 @@ static PetscErrorCode HashGEMMLeave(Mat C)
   PetscFunctionBegin;
   MatProductGetOperands(C, operand);
   PetscCall(PetscObjectBaseTypeCompare((PetscObject)operand[0], MATMPIAIJ, &mpi));
-  wrong = (PetscBool)(C->product->type == MATPRODUCT_ABt || C->product->type == MATPRODUCT_PtAP || (mpi && (C->product->type == MATPRODUCT_AB || C->product->type == MATPRODUCT_ABC)) || (C->product->type == MATPRODUCT_RARt && MatShadowValuesOnDevice(operand[0])));
-  for (int k = 1; k < 3 && operand[k]; k++) wrong = (PetscBool)(wrong || MatShadowIsCUSPARSE(operand[k]) != MatShadowIsCUSPARSE(operand[0]));
+  wrong = (PetscBool)(C->product->type == MATPRODUCT_ABt || C->product->type == MATPRODUCT_PtAP || (mpi && (C->product->type == MATPRODUCT_AB || C->product->type == MATPRODUCT_ABC)) || (C->product->type == MATPRODUCT_RARt && MatAIJValuesOnDevice(operand[0])));
+  for (int k = 1; k < 3 && operand[k]; k++) wrong = (PetscBool)(wrong || MatAIJIsCUSPARSE(operand[k]) != MatAIJIsCUSPARSE(operand[0]));
   C->product->data    = NULL;
   C->product->destroy = NULL;
   PetscCall(HashGEMMFree(p));

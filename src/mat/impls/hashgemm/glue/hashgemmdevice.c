@@ -67,7 +67,7 @@ static PetscErrorCode HashGEMMDeviceFetchPinned(void *host, const void *device, 
   PetscFunctionBegin;
   SysAdvise(host, bytes);
   HashGEMMTouch(host, bytes, SysThreads());
-  PetscCall(MatShadowDevicePin(host, bytes, pinned));
+  PetscCall(MatAIJDevicePin(host, bytes, pinned));
   PetscCallCUDA(cudaStreamWaitEvent(hashgemm_copies, hashgemm_made, 0));
   PetscCallCUDA(cudaMemcpyAsync(host, device, bytes, cudaMemcpyDeviceToHost, hashgemm_copies));
   PetscCallCUDA(cudaStreamSynchronize(hashgemm_copies));
@@ -81,7 +81,7 @@ PetscErrorCode HashGEMMDeviceFetch(void *host, const void *device, size_t bytes)
 
   PetscFunctionBegin;
   PetscCall(HashGEMMDeviceFetchPinned(host, device, bytes, &pinned));
-  PetscCall(MatShadowDeviceUnpin(host, pinned));
+  PetscCall(MatAIJDeviceUnpin(host, pinned));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -91,8 +91,8 @@ PetscErrorCode HashGEMMDeviceGetCSR(Mat A, SysCSR *csr)
   SysCSR       host;
 
   PetscFunctionBegin;
-  PetscCall(MatShadowGetPattern(A, &host));
-  PetscCall(MatShadowDeviceGetCSR(A, &arrays));
+  PetscCall(MatAIJGetPattern(A, &host));
+  PetscCall(MatAIJDeviceGetCSR(A, &arrays.A, &arrays.stream));
   *csr    = arrays.A;
   csr->m  = host.m;
   csr->n  = host.n;
@@ -108,19 +108,19 @@ PetscErrorCode HashGEMMDeviceGetArrays(Mat A, const int **i, const int **j, Pets
   SysCSR csr;
 
   PetscFunctionBegin;
-  PetscCall(MatShadowGetPattern(A, &csr));
+  PetscCall(MatAIJGetPattern(A, &csr));
   if (A->offloadmask != PETSC_OFFLOAD_GPU && A->offloadmask != PETSC_OFFLOAD_BOTH && csr.i[csr.m] > HASHGEMM_LONG_ROWS * csr.m) {
     void *arrays = A->spptr;
     Mat   maker;
 
-    PetscCall(MatShadowDeviceWrap(A->rmap->n, A->cmap->n, (PetscInt *)csr.i, (PetscInt *)csr.j, NULL, &maker));
+    PetscCall(MatAIJDeviceCreateWithArrays(A->rmap->n, A->cmap->n, (PetscInt *)csr.i, (PetscInt *)csr.j, NULL, &maker));
     PetscCall(MatConvert(maker, MATSEQAIJCUSPARSE, MAT_INPLACE_MATRIX, &maker));
     maker->nonzerostate = A->nonzerostate; /* by this number AIJCUSPARSE knows whose pattern the arrays have */
     PetscCall(MatSeqAIJCUSPARSEGetIJ(maker, PETSC_FALSE, i, j));
     A->spptr     = maker->spptr;
     maker->spptr = arrays;
     PetscCall(MatDestroy(&maker));
-    PetscCall(MatShadowCUSPARSESetCPUSolve(A)); /* the flag is kept beside the arrays */
+    PetscCall(MatAIJCUSPARSESetCPUSolve(A)); /* the flag is kept beside the arrays */
   } else PetscCall(MatSeqAIJCUSPARSEGetIJ(A, PETSC_FALSE, i, j));
   PetscCall(MatSeqAIJCUSPARSEGetArrayWrite(A, a));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -136,7 +136,7 @@ PetscErrorCode HashGEMMDeviceRoom(Mat C, PetscBool *enough)
   PetscFunctionBegin;
   *enough = PETSC_TRUE;
   if (C->offloadmask == PETSC_OFFLOAD_GPU || C->offloadmask == PETSC_OFFLOAD_BOTH) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(MatShadowGetPattern(C, &csr));
+  PetscCall(MatAIJGetPattern(C, &csr));
   bytes = (64 << 20) + csr.m * (double)sizeof(PetscInt) + csr.i[csr.m] * (double)(sizeof(PetscInt) + sizeof(PetscScalar)); /* gaps between arrays included */
   PetscCallCUDA(cudaMemGetInfo(&available, &total));
   if ((double)available < bytes + (double)total / 8 && HashGEMMDeviceContext) {
@@ -198,7 +198,7 @@ static PetscErrorCode HashGEMMDeviceAssemble(Mat C, const HashGEMMProduct *p, co
   PetscCall(HashGEMMDeviceFetch(starts, rows->i, (rows->m + 1) * sizeof(*starts)));
   PetscCall(HashGEMMPreallocate(C, p, rows->m, rows->n, starts));
   PetscCall(PetscFree(starts));
-  PetscCall(MatShadowGetPattern(C, &csr));
+  PetscCall(MatAIJGetPattern(C, &csr));
   PetscCall(HashGEMMDeviceFetchPinned((void *)csr.j, rows->j, rows->nz * sizeof(*csr.j), &pinned));
   PetscCall(MatSeqAIJSetColumnIndices(C, (PetscInt *)csr.j)); /* the columns are in place: this call sets the lengths of the rows */
   PetscCall(MatSeqAIJGetArrayWrite(C, &a));                   /* values on the device are those of another pattern */
@@ -214,7 +214,7 @@ static PetscErrorCode HashGEMMDeviceAssemble(Mat C, const HashGEMMProduct *p, co
     else PetscCall(HashGEMMDeviceCheck(SpgemmDeviceRevalue(p->device, &factor[0], &factor[1], &factor[2], i, j, a, stream), done));
     PetscCall(MatSeqAIJCUSPARSERestoreArrayWrite(C, &a));
   }
-  PetscCall(MatShadowDeviceUnpin(csr.j, pinned));
+  PetscCall(MatAIJDeviceUnpin(csr.j, pinned));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -225,12 +225,12 @@ static PetscErrorCode HashGEMMDeviceServes(Mat C, const HashGEMMProduct *p, Pets
 
   PetscFunctionBegin;
   MatProductGetOperands(C, operand);
-  *serves = (PetscBool)(!p->result.id || MatShadowValuesOnDevice(C));
+  *serves = (PetscBool)(!p->result.id || MatAIJValuesOnDevice(C));
   for (int k = 0; k < 3 && operand[k] && *serves; k++) {
     SysCSR csr;
 
-    PetscCall(MatShadowGetPattern(operand[k], &csr));
-    *serves = (PetscBool)(MatShadowValuesOnDevice(operand[k]) && csr.i[csr.m]);
+    PetscCall(MatAIJGetPattern(operand[k], &csr));
+    *serves = (PetscBool)(MatAIJValuesOnDevice(operand[k]) && csr.i[csr.m]);
   }
   if (*serves) PetscCall(HashGEMMDeviceStart(serves));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -272,7 +272,7 @@ PetscErrorCode HashGEMMDeviceSettle(Mat C)
   PetscBool enough = PETSC_TRUE;
 
   PetscFunctionBegin;
-  if (MatShadowValuesOnDevice(C)) PetscCall(HashGEMMDeviceRoom(C, &enough));
+  if (MatAIJValuesOnDevice(C)) PetscCall(HashGEMMDeviceRoom(C, &enough));
   if (enough) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatBindToCPU(C, PETSC_TRUE));
   PetscCall(PetscInfo(C, "The GPU has no room for the result, which is kept on the host; MatBindToCPU() with PETSC_FALSE lets it go there\n"));
@@ -283,7 +283,7 @@ PetscErrorCode HashGEMMDeviceSettle(Mat C)
 PetscErrorCode HashGEMMDeviceConvert(Mat C, Mat W)
 {
   PetscFunctionBegin;
-  if (!MatShadowIsCUSPARSE(C)) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!MatAIJIsCUSPARSE(C)) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatShadowDeviceConvert(W));
   if (C->boundtocpu) PetscCall(MatBindToCPU(W, PETSC_TRUE));
   C->offloadmask = W->offloadmask;

@@ -21,9 +21,9 @@ PetscErrorCode HashGEMMGlance(Mat A, HashGEMMSeen *seen)
   for (int k = 0; k < 2 && block[k]; k++) {
     SysCSR csr;
 
-    PetscCall(MatShadowGetPattern(block[k], &csr));
+    PetscCall(MatAIJGetPattern(block[k], &csr));
     seen->i[k]      = csr.i;
-    seen->device[k] = MatShadowValuesOnDevice(block[k]);
+    seen->device[k] = MatAIJValuesOnDevice(block[k]);
     if (mpi) seen->state += ((PetscObject)block[k])->state + block[k]->num_ass; /* blocks may change and their matrix not notice */
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -52,8 +52,8 @@ static PetscErrorCode HashGEMMFingerprintMat(Mat A, uint64_t *pattern, int *asce
     int       rows = 1;
     PetscBool done = PETSC_FALSE;
 
-    PetscCall(MatShadowGetPattern(block[k], &csr));
-    if (MatShadowValuesOnDevice(block[k]) && csr.nz) PetscCall(HashGEMMDeviceLook(block[k], &one, &rows, &done));
+    PetscCall(MatAIJGetPattern(block[k], &csr));
+    if (MatAIJValuesOnDevice(block[k]) && csr.nz) PetscCall(HashGEMMDeviceLook(block[k], &one, &rows, &done));
     if (!done) one = HashGEMMFingerprint(csr.m, csr.i, csr.j, &rows);
     *pattern   = 31 * *pattern + one;
     *ascending = *ascending && rows;

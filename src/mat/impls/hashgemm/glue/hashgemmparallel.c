@@ -32,7 +32,7 @@ PetscErrorCode HashGEMMParallelDestroy(HashGEMMParallel **parallel)
 
 /* ------------------------------------------------- local matrices ------------------------------------------------- */
 
-/* get is MatShadowGetArrays(), or MatShadowGetPattern() if no values are needed, which may be on a device */
+/* get is MatAIJGetArrays(), or MatAIJGetPattern() if no values are needed, which may be on a device */
 static PetscErrorCode HashGEMMGetBlocks(Mat A, PetscErrorCode (*get)(Mat, SysCSR *), SysCSR block[2], PetscInt *nglobal, const PetscInt **global)
 {
   Mat d, o;
@@ -59,7 +59,7 @@ static PetscErrorCode HashGEMMMakeLeft(Mat A, PetscBool square, HashGEMMParallel
     PetscCall(HashGEMMDeviceMakeLeft(A, square, q));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCall(HashGEMMGetBlocks(A, MatShadowGetArrays, block, &nglobal, &global));
+  PetscCall(HashGEMMGetBlocks(A, MatAIJGetArrays, block, &nglobal, &global));
   *left = HashGEMMRowsBorrow(&block[0]);
   if (!nglobal) PetscFunctionReturn(PETSC_SUCCESS);
   *status = HashGEMMRowsCreate(block[0].m + (square ? nglobal : 0), block[0].n + nglobal, (int64_t)block[0].i[block[0].m] + block[1].i[block[1].m], left, info);
@@ -164,7 +164,7 @@ static PetscErrorCode HashGEMMMakeRight(Mat B, PetscInt nrow, const PetscInt row
   SysNumbers       global;
 
   PetscFunctionBegin;
-  PetscCall(HashGEMMGetBlocks(B, MatShadowGetPattern, block, &nknown, &known));
+  PetscCall(HashGEMMGetBlocks(B, MatAIJGetPattern, block, &nknown, &known));
   m  = (PetscInt)block[0].m;
   nz = block[0].i[m] + block[1].i[m];
   if (nrow >= 0) PetscCall(HashGEMMAsk(B, nrow, rows, block, known, &q->fetched, &asked, &columns, &most, info, status));
@@ -207,7 +207,7 @@ static PetscErrorCode HashGEMMRightOwnValues(Mat B, HashGEMMParallel *q)
   const PetscInt *known;
 
   PetscFunctionBegin;
-  PetscCall(HashGEMMGetBlocks(B, MatShadowGetArrays, block, &nknown, &known));
+  PetscCall(HashGEMMGetBlocks(B, MatAIJGetArrays, block, &nknown, &known));
   if (q->right.borrowed) q->right.a = (PetscScalar *)block[0].a;
   else HashGEMMMergeValues(block[0].m, block[0].i, block[0].a, block[1].i, block[1].a, q->right.a);
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -245,7 +245,7 @@ static PetscErrorCode HashGEMMLeaveDevice(Mat A, Mat B, PetscBool square, HashGE
   PetscFunctionBegin;
   PetscCall(HashGEMMDeviceParallelDestroy(q));
   PetscCall(HashGEMMMakeLeft(A, square, q, info, status));
-  PetscCall(HashGEMMGetBlocks(B, MatShadowGetPattern, block, &nknown, &known));
+  PetscCall(HashGEMMGetBlocks(B, MatAIJGetPattern, block, &nknown, &known));
   if (!q->right.borrowed) {
     PetscCall(HashGEMMColumnsMap(&q->columns, nknown, known, &map));
     HashGEMMRightOwnRows(block, map, q);
@@ -394,7 +394,7 @@ static PetscErrorCode HashGEMMMakeBlock(PetscInt m, PetscInt n, const PetscInt l
   PetscCall(MatSetSizes(*B, m, n, m, n));
   PetscCall(MatSetType(*B, MATSEQAIJ));
   PetscCall(MatSeqAIJSetPreallocation(*B, 0, lengths));
-  PetscCall(MatShadowGetArrays(*B, csr));
+  PetscCall(MatAIJGetArrays(*B, csr));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -506,7 +506,7 @@ PetscErrorCode HashGEMMParallelCut(Mat C, HashGEMMParallel *q)
 
   PetscFunctionBegin;
   PetscCall(HashGEMMDeviceCut(C, q, &info, &status));
-  if (MatShadowIsCUSPARSE(C)) PetscCall(HashGEMMAgree(C, status, &info));
+  if (MatAIJIsCUSPARSE(C)) PetscCall(HashGEMMAgree(C, status, &info));
   else PetscCall(HashGEMMCheck(PETSC_COMM_SELF, status, info.nonzeros, info.bytes_peak, info.bytes_asked));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -546,7 +546,7 @@ PetscErrorCode HashGEMMParallelNumeric(Mat C, SpgemmType type, Mat A, Mat B, Pet
   if (!q->device) {
     PetscCall(MatMPIAIJGetSeqAIJ(C, &block[0], &block[1], NULL));
     for (int k = 0; k < 2; k++) {
-      PetscCall(MatShadowGetPattern(block[k], &csr[k]));
+      PetscCall(MatAIJGetPattern(block[k], &csr[k]));
       PetscCall(MatSeqAIJGetArrayWrite(block[k], &a[k]));
     }
     HashGEMMCutValues(&cut, csr[0].i, csr[1].i, a[0], a[1]);

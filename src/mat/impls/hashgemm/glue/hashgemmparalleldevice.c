@@ -82,7 +82,7 @@ static PetscErrorCode HashGEMMDeviceGetBlocks(Mat A, SysCSR block[2])
   PetscCall(PetscMemzero(block, 2 * sizeof(*block)));
   PetscCall(MatMPIAIJGetSeqAIJ(A, &b[0], &b[1], NULL));
   for (int k = 0; k < 2; k++) {
-    PetscCall(MatShadowGetPattern(b[k], &csr));
+    PetscCall(MatAIJGetPattern(b[k], &csr));
     block[k].m = csr.m;
     block[k].n = csr.n;
     if (csr.i[csr.m]) PetscCall(HashGEMMDeviceGetCSR(b[k], &block[k]));
@@ -103,8 +103,8 @@ PetscErrorCode HashGEMMDeviceParallelCreate(Mat C, Mat A, Mat B, const HashGEMMP
   for (int k = 0; k < 4; k++) {
     SysCSR csr;
 
-    if (!MatShadowValuesOnDevice(block[k])) PetscFunctionReturn(PETSC_SUCCESS);
-    PetscCall(MatShadowGetPattern(block[k], &csr));
+    if (!MatAIJValuesOnDevice(block[k])) PetscFunctionReturn(PETSC_SUCCESS);
+    PetscCall(MatAIJGetPattern(block[k], &csr));
     if (k % 2 == 0 && !csr.i[csr.m]) PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(HashGEMMDeviceStart(&done));
@@ -187,7 +187,7 @@ PetscErrorCode HashGEMMDeviceMakeRight(Mat B, PetscInt nknown, const PetscInt ma
   right->n  = q->right.n;
   right->nz = q->right.nz;
   PetscCall(HashGEMMDeviceAllocatePattern(right, done));
-  if (*done) PetscCall(MatShadowDeviceAllocate(right->nz * sizeof(*right->a), &right->a, done)); /* MPI sends from there, and cannot open memory of a pool to other processes */
+  if (*done) PetscCall(MatAIJDeviceAllocate(right->nz * sizeof(*right->a), &right->a, done)); /* MPI sends from there, and cannot open memory of a pool to other processes */
   if (*done && map) PetscCall(HashGEMMDeviceUpload(nknown * sizeof(*map), map, &dmap, done));
   if (*done && q->fetched.n) PetscCall(HashGEMMDeviceUpload(q->fetched.n * sizeof(*d->place), q->fetched.place, &d->place, done));
   if (*done) {
@@ -349,7 +349,7 @@ PetscErrorCode HashGEMMDeviceCut(Mat C, HashGEMMParallel *q, SpgemmInfo *info, S
   for (int k = 0; k < 2; k++) {
     SysCSR csr;
 
-    PetscCall(MatShadowGetPattern(block[k], &csr));
+    PetscCall(MatAIJGetPattern(block[k], &csr));
     if (!csr.i[csr.m]) continue;
     if (done) PetscCall(HashGEMMDeviceRoom(block[k], &done));
     if (done) PetscCall(HashGEMMDeviceGetArrays(block[k], &i[k], &j, &a[k]));

@@ -9,7 +9,7 @@
 
 /* ------------------------------------------------- operands ------------------------------------------------- */
 
-/* All operands of C, by MatShadowGetArrays() or by HashGEMMDeviceGetCSR() */
+/* All operands of C, by MatAIJGetArrays() or by HashGEMMDeviceGetCSR() */
 PetscErrorCode HashGEMMGetFactors(Mat C, PetscErrorCode (*get)(Mat, SysCSR *), SysCSR factor[3])
 {
   Mat operand[3];
@@ -80,7 +80,7 @@ static MatType HashGEMMBaseType(Mat A)
 {
   const char *type = ((PetscObject)A)->type_name;
 
-  return MatShadowIsCUSPARSE(A) ? type : strncmp(type, MATSEQAIJ, strlen(MATSEQAIJ)) == 0 ? MATSEQAIJ : MATMPIAIJ;
+  return MatAIJIsCUSPARSE(A) ? type : strncmp(type, MATSEQAIJ, strlen(MATSEQAIJ)) == 0 ? MATSEQAIJ : MATMPIAIJ;
 }
 
 static void HashGEMMGetBlockSizes(const Mat_Product *product, PetscInt *rows, PetscInt *columns)
@@ -142,7 +142,7 @@ static PetscErrorCode HashGEMMRoomTake_Private(HashGEMMRoom *room, PetscInt entr
 
   PetscFunctionBegin;
   PetscCall(HashGEMMInherit(C, room->p, (PetscInt)room->m, (PetscInt)room->n, (PetscInt)room->m, (PetscInt)room->n));
-  if (C->preallocated || MatShadowIsCUSPARSE(C)) PetscFunctionReturn(PETSC_SUCCESS);
+  if (C->preallocated || MatAIJIsCUSPARSE(C)) PetscFunctionReturn(PETSC_SUCCESS);
   setvalues = C->ops->setvalues;
   PetscCall(PetscPushErrorHandler(PetscReturnErrorHandler, NULL));
   ierr = MatSeqAIJSetTotalPreallocation(C, entries);
@@ -150,7 +150,7 @@ static PetscErrorCode HashGEMMRoomTake_Private(HashGEMMRoom *room, PetscInt entr
   if (ierr) PetscFunctionReturn(PETSC_SUCCESS);
   room->setrow      = C->ops->setvalues;
   C->ops->setvalues = setvalues;
-  PetscCall(MatShadowGetPattern(C, &csr));
+  PetscCall(MatAIJGetPattern(C, &csr));
   PetscCall(MatSeqAIJGetArrayWrite(C, &room->a));
   room->j = (PetscInt *)csr.j;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -171,7 +171,7 @@ int HashGEMMRoomTake(void *context, int64_t entries, PetscInt **j, PetscScalar *
 static PetscErrorCode MatGetInfo_HashGEMMRoom(Mat C, MatInfoType flag, MatInfo *info)
 {
   PetscFunctionBegin;
-  PetscCall((*MatShadowBaseSeq.getinfo)(C, flag, info));
+  PetscCall((*MatAIJBaseSeq.getinfo)(C, flag, info));
   if (info->mallocs == 0) {
     info->nz_allocated = info->nz_used;
     info->nz_unneeded  = 0;
@@ -222,7 +222,7 @@ PetscErrorCode HashGEMMRoomSettle(HashGEMMRoom *room, const PetscInt starts[])
   }
   room->C->ops->getinfo = MatGetInfo_HashGEMMRoom;
   PetscCall(MatSeqAIJRestoreArrayWrite(room->C, &a));
-  PetscCall(MatShadowGetPattern(room->C, &csr));
+  PetscCall(MatAIJGetPattern(room->C, &csr));
   PetscCall(PetscArraycpy((PetscInt *)csr.i, starts, room->m + 1)); /* rows are told in any order */
   for (PetscInt r = 0; r < (PetscInt)room->m; r += ROOM_ROWS) PetscCall(HashGEMMRoomTell(room, starts, r, (PetscInt)PetscMin(r + ROOM_ROWS, room->m)));
   PetscFunctionReturn(PETSC_SUCCESS);

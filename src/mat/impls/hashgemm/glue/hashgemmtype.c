@@ -23,7 +23,7 @@ static PetscErrorCode HashGEMMServes(Mat C, PetscBool *serves)
     PetscBool              plain;
 
     PetscCall(PetscObjectTypeCompareAny((PetscObject)operand[k], &plain, MATSEQAIJ, MATMPIAIJ, ""));
-    if (!plain) plain = MatShadowIsCUSPARSE(operand[k]);
+    if (!plain) plain = MatAIJIsCUSPARSE(operand[k]);
     if (!plain) PetscCall(MatShadowFind(((PetscObject)operand[k])->type_name, &format));
     if ((!plain && !format) || operand[k]->structure_only || operand[k]->factortype) PetscFunctionReturn(PETSC_SUCCESS);
     PetscCall(PetscObjectBaseTypeCompare((PetscObject)operand[k], MATSEQAIJ, &seq[k]));

@@ -18,13 +18,13 @@ static PetscErrorCode SddmmCheckPattern(Mat S, Mat O)
   PetscMPIInt     all;
 
   PetscFunctionBegin;
-  PetscCall(MatShadowGetBlocks(S, s, &gs));
-  PetscCall(MatShadowGetBlocks(O, o, &go));
+  PetscCall(MatAIJGetBlocks(S, s, &gs));
+  PetscCall(MatAIJGetBlocks(O, o, &go));
   for (int k = 0; k < 2 && s[k]; k++) {
     SysCSR cs, co;
 
-    PetscCall(MatShadowGetPattern(s[k], &cs));
-    PetscCall(MatShadowGetPattern(o[k], &co));
+    PetscCall(MatAIJGetPattern(s[k], &cs));
+    PetscCall(MatAIJGetPattern(o[k], &co));
     same = (PetscBool)(same && cs.m == co.m && cs.n == co.n && cs.nz == co.nz);
     same = (PetscBool)(same && !memcmp(cs.i, co.i, sizeof(*cs.i) * (size_t)(cs.m + 1)) && (!cs.nz || !memcmp(cs.j, co.j, sizeof(*cs.j) * (size_t)cs.nz)));
     if (k && same) same = (PetscBool)(!cs.n || !memcmp(gs, go, sizeof(*gs) * (size_t)cs.n));
@@ -107,7 +107,7 @@ static PetscErrorCode SddmmMakeHost(Mat S, PetscInt K, const Mat block[2], Sddmm
   if (w->width == width && w->nthread == nthread) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(SddmmResetHost(w));
   w->nthread = nthread;
-  PetscCall(MatShadowGetPattern(block[0], &csr));
+  PetscCall(MatAIJGetPattern(block[0], &csr));
   if (!block[1]) w->ring = SpmmRing(csr.m, csr.n, csr.i, csr.j);
   PetscCall(SpmmMemoryCreate((size_t)(w->ring ? nthread * SpmmRingSize(w->ring, width) : csr.n * width), &w->panel, &status));
   PetscCall(SpmmMemoryCreate((size_t)(nthread * SddmmWorkSize(width)), &w->work, &status));
@@ -131,7 +131,7 @@ static PetscErrorCode SddmmMake(Mat S, Mat D1, Mat D2, MatReuse reuse, Mat O, Sd
   PetscBool       done = PETSC_FALSE;
 
   PetscFunctionBegin;
-  PetscCall(MatShadowGetBlocks(S, block, &garray));
+  PetscCall(MatAIJGetBlocks(S, block, &garray));
   PetscCall(SpmmLook(S, &seen[0]));
   PetscCall(SpmmLook(O, &seen[1]));
   changed = !SpmmSeenSame(&seen[0], &w->seen[0]) || !SpmmSeenSame(&seen[1], &w->seen[1]);
@@ -145,7 +145,7 @@ static PetscErrorCode SddmmMake(Mat S, Mat D1, Mat D2, MatReuse reuse, Mat O, Sd
       PetscCall(PetscSFSetGraphLayout(w->sf, S->cmap, block[1]->cmap->n, NULL, PETSC_COPY_VALUES, garray));
     }
   }
-  if (MatShadowIsCUSPARSE(S)) {
+  if (MatAIJIsCUSPARSE(S)) {
     PetscCall(SddmmOnDeviceMake(S, D1, D2, O, &w->device, &done));
     lacks = done ? 0 : 1;
     if (block[1]) PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &lacks, 1, MPI_INT, MPI_MAX, PetscObjectComm((PetscObject)S)));
@@ -189,15 +189,15 @@ static PetscErrorCode SddmmOnHost(Mat S, Mat D1, Mat D2, PetscBool scale, Mat O,
   int                width;
 
   PetscFunctionBegin;
-  PetscCall(MatShadowGetBlocks(S, s, &garray));
-  PetscCall(MatShadowGetBlocks(O, o, &garray));
+  PetscCall(MatAIJGetBlocks(S, s, &garray));
+  PetscCall(MatAIJGetBlocks(O, o, &garray));
   PetscCall(MatDenseGetLDA(D1, &ldl));
   PetscCall(MatDenseGetLDA(D2, &ldr));
   PetscCall(MatDenseGetArrayRead(D1, &left));
   if (D2 == D1) right = left;
   else PetscCall(MatDenseGetArrayRead(D2, &right));
   for (int k = 0; k < 2 && s[k]; k++) {
-    PetscCall(MatShadowGetArrays(s[k], &csr[k]));
+    PetscCall(MatAIJGetArrays(s[k], &csr[k]));
     term[k] = (SpmmTerm){.i = csr[k].i, .j = csr[k].j, .a = (const SysReal *)csr[k].a, .n = D2->rmap->n, .ring = w->ring, .ld = ldr, .panel = k ? w->ghost.a : w->panel.a};
     PetscCall(MatSeqAIJGetArrayWrite(o[k], &values[k]));
     if (!K) PetscCall(PetscArrayzero(values[k], csr[k].nz));

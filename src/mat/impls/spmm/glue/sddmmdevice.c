@@ -15,9 +15,9 @@ static PetscErrorCode SddmmOnDeviceCreate(const Mat s[2], const Mat o[2], SpmmOn
   for (int k = 0; k < 2 && s[k]; k++) {
     SysCSR csr, result, pattern;
 
-    PetscCall(MatShadowDeviceGetArrays(s[k], &csr));
-    PetscCall(MatShadowDeviceGetArrays(o[k], &result));
-    PetscCall(MatShadowGetPattern(s[k], &pattern));
+    PetscCall(MatAIJDeviceGetArrays(s[k], &csr));
+    PetscCall(MatAIJDeviceGetArrays(o[k], &result));
+    PetscCall(MatAIJGetPattern(s[k], &pattern));
     if (csr.nz) PetscCall(SpmmOnDeviceCheck(SddmmDeviceCreate(&csr, pattern.i, &(*device)->block[k], PetscDefaultCudaStream), done));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -32,10 +32,10 @@ PetscErrorCode SddmmOnDeviceMake(Mat S, Mat D1, Mat D2, Mat O, SpmmOnDevice **de
   int             width, ncol;
 
   PetscFunctionBegin;
-  PetscCall(MatShadowGetBlocks(S, s, &garray));
-  PetscCall(MatShadowGetBlocks(O, o, &garray));
+  PetscCall(MatAIJGetBlocks(S, s, &garray));
+  PetscCall(MatAIJGetBlocks(O, o, &garray));
   for (int k = 0; k < 2 && s[k]; k++) {
-    if (!MatShadowValuesOnDevice(s[k]) || !MatShadowValuesOnDevice(o[k])) PetscFunctionReturn(PETSC_SUCCESS);
+    if (!MatAIJValuesOnDevice(s[k]) || !MatAIJValuesOnDevice(o[k])) PetscFunctionReturn(PETSC_SUCCESS);
   }
   *done = PETSC_TRUE;
   if (!*device) PetscCall(SddmmOnDeviceCreate(s, o, device, done));
@@ -89,15 +89,15 @@ PetscErrorCode SddmmOnDeviceMult(Mat S, Mat D1, Mat D2, PetscBool scale, Mat O, 
   int             width, ncol;
 
   PetscFunctionBegin;
-  PetscCall(MatShadowGetBlocks(S, s, &garray));
-  PetscCall(MatShadowGetBlocks(O, o, &garray));
+  PetscCall(MatAIJGetBlocks(S, s, &garray));
+  PetscCall(MatAIJGetBlocks(O, o, &garray));
   PetscCall(SpmmArrayGetLayout(D1, &dense[0]));
   PetscCall(SpmmArrayGetLayout(D2, &dense[1]));
   PetscCall(SpmmArrayGetRead(D1, &dense[0]));
   if (D2 == D1) dense[1] = dense[0];
   else PetscCall(SpmmArrayGetRead(D2, &dense[1]));
   for (int k = 0; k < 2 && s[k]; k++) {
-    PetscCall(MatShadowDeviceGetArrays(s[k], &csr[k]));
+    PetscCall(MatAIJDeviceGetArrays(s[k], &csr[k]));
     if (csr[k].nz) PetscCall(MatSeqAIJCUSPARSEGetArrayWrite(o[k], &values[k]));
     if (csr[k].nz && !K) PetscCallCUDA(cudaMemsetAsync(values[k], 0, (size_t)csr[k].nz * sizeof(*values[k]), PetscDefaultCudaStream));
   }

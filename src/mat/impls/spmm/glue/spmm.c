@@ -37,13 +37,13 @@ PetscErrorCode SpmmLook(Mat A, SpmmSeen *seen)
   PetscCall(PetscMemzero(seen, sizeof(*seen)));
   PetscCall(PetscObjectGetId((PetscObject)A, &seen->id));
   seen->nonzerostate = A->nonzerostate;
-  PetscCall(MatShadowGetBlocks(A, block, &garray));
+  PetscCall(MatAIJGetBlocks(A, block, &garray));
   for (int k = 0; k < 2 && block[k]; k++) {
     SysCSR csr;
 
-    PetscCall(MatShadowGetPattern(block[k], &csr));
+    PetscCall(MatAIJGetPattern(block[k], &csr));
     seen->i[k]      = csr.i;
-    seen->device[k] = MatShadowValuesOnDevice(block[k]);
+    seen->device[k] = MatAIJValuesOnDevice(block[k]);
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -103,7 +103,7 @@ static PetscErrorCode SpmmDestroy(PetscAMBProductArgument arg)
    vector. */
 static PetscErrorCode SpmmMake(PetscBool transpose, Mat A, Mat B, Mat C, SpmmProduct *p)
 {
-  const PetscBool cusparse = MatShadowIsCUSPARSE(A);
+  const PetscBool cusparse = MatAIJIsCUSPARSE(A);
   const PetscInt *garray, *degree = NULL;
   PetscMPIInt     worst;
   Mat             block[2];
@@ -115,7 +115,7 @@ static PetscErrorCode SpmmMake(PetscBool transpose, Mat A, Mat B, Mat C, SpmmPro
   PetscCall(SpmmLook(A, &p->seen));
   p->lacked = PETSC_FALSE;
   if (C->cmap->N <= 1) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(MatShadowGetBlocks(A, block, &garray));
+  PetscCall(MatAIJGetBlocks(A, block, &garray));
   if (block[1]) {
     PetscCall(PetscSFCreate(PetscObjectComm((PetscObject)C), &p->sf));
     PetscCall(PetscSFSetRankOrder(p->sf, PETSC_TRUE));
@@ -216,7 +216,7 @@ static PetscErrorCode SpmmInherit(PetscBool transpose, Mat A, Mat B, Mat C)
   PetscCall(PetscObjectBaseTypeCompare((PetscObject)B, MATMPIDENSE, &both));
   both = (PetscBool)(mpi && both);
   PetscCall(PetscObjectTypeCompareAny((PetscObject)B, &likeb, MATSEQDENSECUDA, MATMPIDENSECUDA, ""));
-  device = (PetscBool)(!mpi && MatShadowValuesOnDevice(A));
+  device = (PetscBool)(!mpi && MatAIJValuesOnDevice(A));
   likeb  = (PetscBool)(likeb || !device);
   PetscCall(MatSetSizes(C, rows->n, B->cmap->n, rows->N, B->cmap->N));
   if (!dense) {
@@ -289,7 +289,7 @@ static PetscErrorCode SpmmServes(Mat C, PetscBool *serves)
   *serves = PETSC_FALSE;
   if (PetscDefined(USE_COMPLEX) || (C->product->type != MATPRODUCT_AB && C->product->type != MATPRODUCT_AtB)) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatBoundToCPU(A, &bound));
-  device = (PetscBool)(MatShadowIsCUSPARSE(A) && !bound);
+  device = (PetscBool)(MatAIJIsCUSPARSE(A) && !bound);
   PetscCall(PetscObjectTypeCompareAny((PetscObject)B, &dense, MATSEQDENSE, MATMPIDENSE, device ? MATSEQDENSECUDA : "", MATMPIDENSECUDA, ""));
   PetscCall(MatShadowGetFormat(A, &format));
   if (!dense || !format) PetscFunctionReturn(PETSC_SUCCESS);

@@ -24,7 +24,7 @@ PetscErrorCode SpmmOnDeviceReserve(size_t numbers, SpmmMemory *memory, PetscBool
   PetscCallCUDA(cudaFree(memory->a));
   memory->a     = NULL;
   memory->bytes = 0;
-  PetscCall(MatShadowDeviceAllocate(bytes, &memory->a, done));
+  PetscCall(MatAIJDeviceAllocate(bytes, &memory->a, done));
   if (*done) memory->bytes = bytes;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -58,7 +58,7 @@ static PetscErrorCode SpmmOnDeviceSlots(PetscInt n, const PetscInt degree[], int
   first[0] = 0;
   for (PetscInt r = 0; r < n; r++) first[r + 1] = first[r] + degree[r];
   PetscCall(SpmmOnDeviceReserve((size_t)first[n] * (size_t)width, &d->slots, done));
-  if (*done) PetscCall(MatShadowDeviceAllocate((size_t)(n + 1) * sizeof(*first), &d->first, done));
+  if (*done) PetscCall(MatAIJDeviceAllocate((size_t)(n + 1) * sizeof(*first), &d->first, done));
   if (*done) PetscCallCUDA(cudaMemcpy(d->first, first, (size_t)(n + 1) * sizeof(*first), cudaMemcpyHostToDevice));
   PetscCall(PetscFree(first));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -88,8 +88,8 @@ PetscErrorCode SpmmOnDeviceMake(PetscBool transpose, const Mat block[2], const P
   *done     = PETSC_TRUE;
   (void)SpmmDevicePanelColumns(C->cmap->N, &width);
   for (int k = 0; k < 2 && block[k]; k++) {
-    PetscCall(MatShadowDeviceGetArrays(block[k], &csr[k]));
-    PetscCall(MatShadowGetPattern(block[k], &pattern));
+    PetscCall(MatAIJDeviceGetArrays(block[k], &csr[k]));
+    PetscCall(MatAIJGetPattern(block[k], &pattern));
     if (csr[k].nz && *done) PetscCall(SpmmOnDeviceCheck(SpmmDeviceCreate(&csr[k], pattern.i, transpose, width, &d->block[k], PetscDefaultCudaStream), done));
     if (csr[k].nz && *done && !transpose && !block[1]) PetscCall(SpmmOnDeviceTile(block[k], &csr[k], &pattern, width, d->block[k], done));
   }
@@ -209,8 +209,8 @@ PetscErrorCode SpmmOnDeviceMult(PetscBool transpose, Mat A, Mat B, Mat C, const 
   int             width, ncol;
 
   PetscFunctionBegin;
-  PetscCall(MatShadowGetBlocks(A, block, &garray));
-  for (int k = 0; k < 2 && block[k]; k++) PetscCall(MatShadowDeviceGetArrays(block[k], &csr[k]));
+  PetscCall(MatAIJGetBlocks(A, block, &garray));
+  for (int k = 0; k < 2 && block[k]; k++) PetscCall(MatAIJDeviceGetArrays(block[k], &csr[k]));
   PetscCall(SpmmArrayGetLayout(B, &b));
   PetscCall(SpmmArrayGetLayout(C, &c));
   ncol = SpmmDevicePanelColumns(K, &width);

@@ -45,7 +45,7 @@ PetscErrorCode SpmmHostMake(PetscBool transpose, const Mat block[2], Mat B, Mat 
   h->nthread = SysThreads();
   (void)SpmmPanelColumns(C->cmap->N, &width);
   for (int k = 0; k < 2 && block[k]; k++) {
-    PetscCall(MatShadowGetPattern(block[k], &csr[k]));
+    PetscCall(MatAIJGetPattern(block[k], &csr[k]));
     if (transpose) *status = (SysStatus)PetscMax(*status, SpmmTranspose(&csr[k], &h->transposed[k]));
   }
   if (block[1]) {
@@ -99,7 +99,7 @@ PetscErrorCode SpmmHostMult(PetscBool transpose, Mat A, Mat B, Mat C, const Spmm
   int                width;
 
   PetscFunctionBegin;
-  PetscCall(MatShadowGetBlocks(A, block, &garray));
+  PetscCall(MatAIJGetBlocks(A, block, &garray));
   PetscCall(MatDenseGetLDA(B, &ldb));
   PetscCall(MatDenseGetLDA(C, &ldc));
   PetscCall(MatDenseGetArrayRead(B, &b));
@@ -107,7 +107,7 @@ PetscErrorCode SpmmHostMult(PetscBool transpose, Mat A, Mat B, Mat C, const Spmm
   for (int k = 0; k < 2 && block[k]; k++) {
     const SpmmTransposed *T = &h->transposed[k];
 
-    PetscCall(MatShadowGetArrays(block[k], &csr[k]));
+    PetscCall(MatAIJGetArrays(block[k], &csr[k]));
     term[k]       = (SpmmTerm){.i = csr[k].i, .j = csr[k].j, .a = (const SysReal *)csr[k].a, .n = B->rmap->n, .ring = h->ring, .ld = ldb, .panel = k && !transpose ? h->ghost.a : h->panel.a};
     term[k].place = transpose ? T->place : NULL;
     if (transpose) {

@@ -365,7 +365,7 @@ static PetscErrorCode PCAmbAggHostProlongator(PC pc, PCAmbAgg *agg, PetscReal **
   if (!gamg->data) PetscCall(PCAmbAggMakeOnes(gamg, agg->level->n));
   PetscCall(PetscObjectBaseTypeCompare((PetscObject)agg->level->A, MATSEQAIJ, &seq));
   PetscCall(AmbAggOnDevice(agg->level->A, &on));
-  if (seq && !on && !MatShadowIsCUSPARSE(agg->level->A) && agg->level->all) PetscCall(PCAmbAggSmooths(pc, agg, &smooths));
+  if (seq && !on && !MatAIJIsCUSPARSE(agg->level->A) && agg->level->all) PetscCall(PCAmbAggSmooths(pc, agg, &smooths));
   if (smooths) PetscCall(PCAmbAggWeight(pc, agg, &alpha));
   PetscCall(AmbAggLevelProlongator(agg->level, gamg->data_cell_cols, gamg->data, alpha, coarse, P));
   if (smooths && *P) PetscCall(MatViewFromOptions(*P, NULL, "-pc_gamg_agg_view_prolongation"));
@@ -560,7 +560,7 @@ static PetscErrorCode PCAmbAggSetUpCoarsest(PC pc)
   if (mpi) {
     PetscCall(AmbAggOnDevice(A, &on));
     PetscCall(MatMPIAIJGetSeqAIJ(A, &d, NULL, NULL));
-    if (on) PetscCall(MatShadowCUSPARSESetCPUSolve(d));
+    if (on) PetscCall(MatAIJCUSPARSESetCPUSolve(d));
   }
   PetscCall(KSPSetUpOnBlocks(coarsest));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -586,9 +586,9 @@ static PetscErrorCode PCSetUp_AmbAgg(PC pc)
   }
   PetscCall(PCAmbAggGetJacobi(pc, &jacobi));
   if (jacobi) PetscCall(AmbAggSetJacobi(jacobi, pc->pmat));
-  MatShadowPagesBegin();
+  MatAIJPagesBegin();
   raised = (*agg->setup)(pc);
-  MatShadowPagesEnd();
+  MatAIJPagesEnd();
   PetscCall(raised);
   if (!jacobi) {
     PetscCall(PCAmbAggGetJacobi(pc, &jacobi));
@@ -693,7 +693,8 @@ static PetscErrorCode PCCreate_GAMG_AMB(PC pc)
   PetscCall((*PCCreate_GAMG)(pc));
   PetscCall(PetscOptionsGetEnum(NULL, NULL, "-petscamb_for_gamg", AmbAggFors, (PetscEnum *)&AmbAggFor, NULL));
   PetscCall(MatShadowOptionSought("-petscamb_for_gamg"));
-  PetscCall(MatShadowPagesRead());
+  PetscCall(MatAIJPagesSetFromOptions());
+  PetscCall(MatShadowOptionSought("-petscamb_gamg_huge_pages"));
   if (AmbAggFor == PCAMBAGG_FOR_NONE) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscStrcmp(PCAmbAggGAMG(pc)->gamg_type_name, PCGAMGAGG, &agg));
   if (agg) PetscCall(PCAmbAggInstall(pc, PETSC_FALSE));
@@ -713,7 +714,7 @@ PetscErrorCode AmbAggRegister(void)
   PetscCall(PetscOptionsEnum("-petscamb_for_gamg", "PCGAMG is of type ambagg by default: for matrices of petsc-amb on a GPU, for all, for none", "PCGAMGAMBAGG", AmbAggFors, (PetscEnum)AmbAggFor, (PetscEnum *)&AmbAggFor, NULL));
   PetscCall(PetscOptionsBool("-petscamb_gamg_huge_pages", "What PETSc allocates for a set-up, and for matrices that go to a GPU, lies on huge pages", "PCGAMGAMBAGG", pages, &pages, NULL));
   PetscOptionsEnd();
-  MatShadowPagesUse(pages);
+  MatAIJPagesSetUse(pages);
   PetscCall(PetscLogEventRegister("AMBAGG graph", PC_CLASSID, &AMBAGG_Graph));
   PetscCall(PetscLogEventRegister("AMBAGG coarsen", PC_CLASSID, &AMBAGG_Coarsen));
   PetscCall(PetscLogEventRegister("AMBAGG prolong", PC_CLASSID, &AMBAGG_Prolongator));

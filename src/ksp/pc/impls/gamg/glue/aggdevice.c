@@ -37,7 +37,7 @@ PetscErrorCode AmbAggOnDevice(Mat A, PetscBool *on)
   PetscFunctionBegin;
   PetscCall(PetscObjectBaseTypeCompare((PetscObject)A, MATMPIAIJ, &mpi));
   if (mpi) PetscCall(MatMPIAIJGetSeqAIJ(A, &d, &o, NULL));
-  *on = (PetscBool)(MatShadowValuesOnDevice(d) && (!mpi || MatShadowValuesOnDevice(o)));
+  *on = (PetscBool)(MatAIJValuesOnDevice(d) && (!mpi || MatAIJValuesOnDevice(o)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -57,9 +57,9 @@ PetscErrorCode AmbAggDeviceGetMatrix(const AmbAggLevel *level, AggMatrix *M, Pet
   if (!*done) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscObjectBaseTypeCompare((PetscObject)level->A, MATMPIAIJ, &mpi));
   if (mpi) PetscCall(MatMPIAIJGetSeqAIJ(level->A, &d, &o, NULL));
-  PetscCall(MatShadowDeviceGetArrays(d, &M->d));
+  PetscCall(MatAIJDeviceGetArrays(d, &M->d));
   if (M->d.m && !M->d.nz) *done = PETSC_FALSE;
-  if (level->sf) PetscCall(MatShadowDeviceGetArrays(o, &M->o));
+  if (level->sf) PetscCall(MatAIJDeviceGetArrays(o, &M->o));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -205,7 +205,7 @@ static PetscErrorCode AmbAggDeviceFetchArray(PetscInt n, const int *device, Pets
   PetscFunctionBegin;
   PetscCall(PetscMalloc1(n, host));
   AmbAggTouch((char *)*host, n * sizeof(**host));
-  PetscCall(MatShadowDevicePin(*host, n * sizeof(**host), pinned));
+  PetscCall(MatAIJDevicePin(*host, n * sizeof(**host), pinned));
   PetscCallCUDA(cudaMemcpyAsync(*host, device, n * sizeof(**host), cudaMemcpyDeviceToHost, PetscDefaultCudaStream));
   PetscCallCUDA(cudaStreamSynchronize(PetscDefaultCudaStream));
   PetscCall(PetscLogGpuToCpu(n * (PetscLogDouble)sizeof(**host)));
@@ -219,7 +219,7 @@ static PetscErrorCode AmbAggMakeMat(PetscInt m, PetscInt n, const AmbAggArrays *
   PetscContainer container;
 
   PetscFunctionBegin;
-  PetscCall(MatShadowDeviceWrap(m, n, arrays->i, arrays->j, arrays->a, P));
+  PetscCall(MatAIJDeviceCreateWithArrays(m, n, arrays->i, arrays->j, arrays->a, P));
   PetscCall(PetscNew(&kept));
   *kept = *arrays;
   PetscCall(PetscContainerCreate(PETSC_COMM_SELF, &container));
@@ -256,8 +256,8 @@ static PetscErrorCode AmbAggDeviceSetValues(const SysCSR *csr, const AmbAggArray
     PetscCall(MatSeqAIJCUSPARSERestoreArrayWrite(B, &a));
     PetscCallCUDA(cudaStreamSynchronize(PetscDefaultCudaStream)); /* the arrays end */
   }
-  PetscCall(MatShadowDeviceUnpin(arrays->i, pinned[0]));
-  PetscCall(MatShadowDeviceUnpin(arrays->j, pinned[1]));
+  PetscCall(MatAIJDeviceUnpin(arrays->i, pinned[0]));
+  PetscCall(MatAIJDeviceUnpin(arrays->j, pinned[1]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -345,7 +345,7 @@ PetscErrorCode AmbAggDeviceZeros(Mat A, PetscBool *zeros)
   PetscFunctionBegin;
   PetscCall(PetscObjectBaseTypeCompare((PetscObject)A, MATMPIAIJ, &mpi));
   if (mpi) PetscCall(MatMPIAIJGetSeqAIJ(A, &d, NULL, NULL));
-  PetscCall(MatShadowDeviceGetArrays(d, &csr));
+  PetscCall(MatAIJDeviceGetArrays(d, &csr));
   found = csr.m > 0;
   if (csr.nz) {
     status = AggDeviceZeros(&csr, PetscDefaultCudaStream, &found);

@@ -308,8 +308,8 @@ static PetscErrorCode AmbAggHostGraph(AmbAggLevel *level)
   PetscFunctionBegin;
   PetscCall(PetscObjectBaseTypeCompare((PetscObject)level->A, MATMPIAIJ, &mpi));
   if (mpi) PetscCall(MatMPIAIJGetSeqAIJ(level->A, &d, &o, NULL));
-  PetscCall(MatShadowGetArrays(d, &M.d));
-  if (level->sf) PetscCall(MatShadowGetArrays(o, &M.o));
+  PetscCall(MatAIJGetArrays(d, &M.d));
+  if (level->sf) PetscCall(MatAIJGetArrays(o, &M.o));
   PetscCall(AmbAggCheck(level->comm, AggGraphCreate(&M, SysThreads(), &level->graph), "graph"));
   if (level->symmetrize) PetscCall(AmbAggSymmetrize(level));
   if (level->sf) PetscCall((PetscErrorCode)AmbAggFetch(level, sizeof(*level->graph.diag), level->graph.diag));

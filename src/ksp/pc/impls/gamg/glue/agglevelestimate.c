@@ -172,7 +172,7 @@ static PetscErrorCode AmbAggHostEstimate(const AmbAggLevel *level, PetscReal *em
   PetscFunctionBegin;
   *done = PETSC_FALSE;
 #if !defined(PETSC_USE_COMPLEX)
-  PetscCall(MatShadowGetArrays(level->A, &A));
+  PetscCall(MatAIJGetArrays(level->A, &A));
   if (!A.nz) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(AmbAggCheck(level->comm, AggKrylovCreate(&A, SysThreads(), &e), "estimate of eigenvalues"));
   for (int k = 0; k < AGG_STEPS; k++) {

@@ -194,7 +194,7 @@ static PetscErrorCode AmbAggMakeBlock(MatType type, PetscInt nvertex, PetscInt b
   PetscCall(MatSetType(*B, type));
   PetscCall(MatSeqAIJSetPreallocation(*B, 0, lengths));
   PetscCall(PetscFree(lengths));
-  PetscCall(MatShadowGetPattern(*B, &csr));
+  PetscCall(MatAIJGetPattern(*B, &csr));
   PetscCall(MatSeqAIJGetArrayWrite(*B, &a));
   if (csr.j) {
     PetscInt *j = (PetscInt *)csr.j;
@@ -213,7 +213,7 @@ static PetscErrorCode AmbAggMakeBlock(MatType type, PetscInt nvertex, PetscInt b
     }
   }
   PetscCall(MatSeqAIJRestoreArrayWrite(*B, &a));
-  MatShadowDeviceHostWritten(*B);
+  MatAIJSetHostNewest(*B);
   if (csr.j) PetscCall(MatSeqAIJSetColumnIndices(*B, (PetscInt *)csr.j)); /* the columns are in place: this call sets the lengths of the rows */
   PetscCall(MatAssemblyBegin(*B, MAT_FINAL_ASSEMBLY));
   PetscCall(MatAssemblyEnd(*B, MAT_FINAL_ASSEMBLY));
@@ -257,7 +257,7 @@ static PetscErrorCode AmbAggMakeSmoothed(const AmbAggLevel *level, PetscInt nvec
   AggMarks       marks;
 
   PetscFunctionBegin;
-  PetscCall(MatShadowGetArrays(level->A, &A));
+  PetscCall(MatAIJGetArrays(level->A, &A));
   PetscCall(AmbAggCheck(level->comm, AggMarksCreate(&A, level->nagg, SysThreads(), &marks), "prolongator"));
   PetscCall(PetscMalloc1(A.m, &lengths));
   AggSmoothLengths(&A, level->aggregate, (int)bs, (int)nvec, &marks, lengths);
@@ -266,7 +266,7 @@ static PetscErrorCode AmbAggMakeSmoothed(const AmbAggLevel *level, PetscInt nvec
   PetscCall(MatSetType(*P, MATSEQAIJ));
   PetscCall(MatSeqAIJSetPreallocation(*P, 0, lengths));
   PetscCall(PetscFree(lengths));
-  PetscCall(MatShadowGetPattern(*P, &csr));
+  PetscCall(MatAIJGetPattern(*P, &csr));
   PetscCall(MatSeqAIJGetArrayWrite(*P, &a));
   if (csr.j) AggSmooth(&A, level->aggregate, (int)bs, (int)nvec, block, (double)alpha, &marks, csr.i, (PetscInt *)csr.j, a);
   AggMarksDestroy(&marks);
@@ -286,7 +286,7 @@ static PetscErrorCode AmbAggMakeProlongator(const AmbAggLevel *level, Mat A, Pet
   PetscFunctionBegin;
   PetscCall(PetscObjectBaseTypeCompare((PetscObject)A, MATSEQAIJ, &seq));
   if (seq) {
-    PetscCall(AmbAggMakeBlock(MatShadowIsCUSPARSE(A) ? ((PetscObject)A)->type_name : MATSEQAIJ, level->n, bs, nvec, level->nagg * nvec, level->aggregate, block, P));
+    PetscCall(AmbAggMakeBlock(MatAIJIsCUSPARSE(A) ? ((PetscObject)A)->type_name : MATSEQAIJ, level->n, bs, nvec, level->nagg * nvec, level->aggregate, block, P));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(AmbAggOthers(level, &nothers, &others));
@@ -310,7 +310,7 @@ static PetscErrorCode AmbAggMakeProlongator(const AmbAggLevel *level, Mat A, Pet
     PetscCall(PetscFree(others));
     PetscCall(PetscAMBCreateMPIAIJWithSeqAIJ(level->comm, A->rmap->N, level->all * nvec, d, o, columns, P));
   }
-  if (MatShadowIsCUSPARSE(A)) PetscCall(MatConvert(*P, ((PetscObject)A)->type_name, MAT_INPLACE_MATRIX, P));
+  if (MatAIJIsCUSPARSE(A)) PetscCall(MatConvert(*P, ((PetscObject)A)->type_name, MAT_INPLACE_MATRIX, P));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

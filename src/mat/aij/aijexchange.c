@@ -1,39 +1,39 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   How processes make an MPI matrix of rows, or parts of rows, that they send each other. PETSc puts each entry of another process into a stash, and sorts them all. Here the entries
-   of a parcel are sorted when they are sent, and they name columns by places in a sorted list of few. The receiver unites the lists: no entry is sorted or looked up, and
-   both blocks of the matrix are written in place.
+   Assembly of an MPIAIJ from rows, or parts of rows, that processes send each other. PETSc puts each entry of another process into a stash and sorts them all. Here the sender
+   sorts the entries of a block, and an entry has the index of its column in a short sorted list. The receiver merges the lists: it sorts and searches no entry, and writes
+   both blocks of the matrix in place.
 */
 #include "sys/syscompat.h"
 #include "sys/systhreads.h"
-#include "mat/shadow/shadowparcels.h"
+#include "mat/aij/aijexchange.h"
 
-static PetscErrorCode ParcelsCheckFit(PetscInt64 n)
+static PetscErrorCode RowBlocksCheckFit(PetscInt64 n)
 {
   PetscFunctionBegin;
   PetscCheck(n <= PETSC_MAX_INT, PETSC_COMM_SELF, PETSC_ERR_SUP, "The matrix has more entries on one process than the %d-bit indices of this PETSc hold; use more processes", (int)(8 * sizeof(PetscInt)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode ParcelRowsAllocate(PetscInt m, PetscInt64 nz, ParcelRows *rows)
+PetscErrorCode MatAIJRowsCreate(PetscInt m, PetscInt64 nz, MatAIJRows *rows)
 {
   PetscFunctionBegin;
-  PetscCall(ParcelsCheckFit(nz));
+  PetscCall(RowBlocksCheckFit(nz));
   rows->m  = m;
   rows->nz = (PetscInt)nz;
   PetscCall(PetscMalloc4(m + 2, &rows->i, m, &rows->row, nz, &rows->j, nz, &rows->a));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode ParcelRowsFree(ParcelRows *rows)
+PetscErrorCode MatAIJRowsDestroy(MatAIJRows *rows)
 {
   PetscFunctionBegin;
   PetscCall(PetscFree4(rows->i, rows->row, rows->j, rows->a));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Lists the columns that have entries, and turns local numbers of columns into places in the list; used has a zero bit for each local number, and has zeros afterwards */
-static PetscErrorCode ParcelList(Parcel *p, PetscInt n, const PetscInt global[], PetscInt first, uint64_t used[], PetscInt place[])
+/* Lists the columns that have entries, and replaces local numbers of columns by indices into the list; used has a zero bit for each local number, before and after */
+static PetscErrorCode RowBlockListColumns(MatAIJRowBlock *p, PetscInt n, const PetscInt global[], PetscInt first, uint64_t used[], PetscInt place[])
 {
   const PetscInt words = n / 64 + 1;
 
@@ -53,12 +53,12 @@ static PetscErrorCode ParcelList(Parcel *p, PetscInt n, const PetscInt global[],
     }
     used[w] = 0;
   }
-#pragma omp parallel for num_threads(MatShadowThreads(p->nz)) schedule(static)
+#pragma omp parallel for num_threads(MatAIJThreads(p->nz)) schedule(static)
   for (PetscInt k = 0; k < p->nz; k++) p->j[k] = place[p->j[k]];
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode ParcelsCut(const ParcelRows *rows, PetscLayout layout, PetscInt n, const PetscInt global[], PetscInt first, Parcels *p)
+PetscErrorCode MatAIJRowBlocksAdd(const MatAIJRows *rows, PetscLayout layout, PetscInt n, const PetscInt global[], PetscInt first, MatAIJRowBlocks *p)
 {
   PetscMPIInt    owner = 0;
   const PetscInt parts = p->n + PetscMin(rows->m, layout->size); /* at most */
@@ -74,16 +74,16 @@ PetscErrorCode ParcelsCut(const ParcelRows *rows, PetscLayout layout, PetscInt n
     while (rows->row[k] >= layout->range[owner + 1]) owner++;
     for (l = k; l < rows->m && rows->row[l] < layout->range[owner + 1];) l++;
     p->rank[p->n] = owner;
-    p->part[p->n] = (Parcel){.m = l - k, .nz = rows->i[l] - rows->i[k], .i = rows->i + k, .row = rows->row + k, .j = rows->j + rows->i[k], .a = rows->a + rows->i[k]};
-    PetscCall(ParcelList(&p->part[p->n++], n, global, first, used, place));
+    p->part[p->n] = (MatAIJRowBlock){.m = l - k, .nz = rows->i[l] - rows->i[k], .i = rows->i + k, .row = rows->row + k, .j = rows->j + rows->i[k], .a = rows->a + rows->i[k]};
+    PetscCall(RowBlockListColumns(&p->part[p->n++], n, global, first, used, place));
   }
   PetscCall(PetscFree(place));
   PetscCall(PetscFree(used));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Sends parcels, and receives those of other processes, in the order of these; the parcel to this process itself stays where it is */
-static PetscErrorCode ParcelsExchange(Mat A, const Parcels *out, Parcels *in)
+/* Sends blocks, and receives those of other processes in the order of their ranks; the block of this process itself is not copied */
+static PetscErrorCode RowBlocksExchange(Mat A, const MatAIJRowBlocks *out, MatAIJRowBlocks *in)
 {
   MPI_Comm     comm = PetscObjectComm((PetscObject)A);
   PetscMPIInt  me, *from, *order, tag[5], count;
@@ -107,7 +107,7 @@ static PetscErrorCode ParcelsExchange(Mat A, const Parcels *out, Parcels *in)
   for (PetscMPIInt k = 0; k < in->n; k++) order[k] = k;
   PetscCall(PetscSortMPIIntWithArray(in->n, from, order));
   for (int t = 0; t < 5; t++) PetscCall(PetscObjectGetNewTag((PetscObject)A, &tag[t]));
-#define PARCEL_PIECES(call, p, rank) \
+#define ROW_BLOCK_PIECES(call, p, rank) \
   do { \
     PetscCall(PetscMPIIntCast((p)->m + 1, &count)); \
     PetscCallMPI(call((p)->i, count, MPIU_INT, rank, tag[0], comm, &requests[nrequest++])); \
@@ -120,19 +120,19 @@ static PetscErrorCode ParcelsExchange(Mat A, const Parcels *out, Parcels *in)
   } while (0)
   for (PetscMPIInt k = 0; k < in->n; k++) {
     const PetscInt *s = &got[3 * order[k]];
-    Parcel         *p = &in->part[k];
+    MatAIJRowBlock *p = &in->part[k];
 
     in->rank[k] = from[k];
     if (from[k] == me) continue;
-    *p = (Parcel){.m = s[0], .nz = s[1], .n = s[2]};
+    *p = (MatAIJRowBlock){.m = s[0], .nz = s[1], .n = s[2]};
     PetscCall(PetscMalloc4(p->m + 1, &p->i, p->m, &p->row, p->nz, &p->j, p->nz, &p->a));
     PetscCall(PetscMalloc1(p->n, &p->column));
-    PARCEL_PIECES(MPI_Irecv, p, from[k]);
+    ROW_BLOCK_PIECES(MPI_Irecv, p, from[k]);
   }
   for (PetscMPIInt k = 0; k < out->n; k++) {
-    if (out->rank[k] != me) PARCEL_PIECES(MPI_Isend, &out->part[k], out->rank[k]);
+    if (out->rank[k] != me) ROW_BLOCK_PIECES(MPI_Isend, &out->part[k], out->rank[k]);
   }
-#undef PARCEL_PIECES
+#undef ROW_BLOCK_PIECES
   PetscCallMPI(MPI_Waitall(nrequest, requests, MPI_STATUSES_IGNORE));
   for (PetscMPIInt k = 0; k < out->n; k++) {
     for (PetscMPIInt l = 0; out->rank[k] == me && l < in->n; l++) {
@@ -146,15 +146,15 @@ static PetscErrorCode ParcelsExchange(Mat A, const Parcels *out, Parcels *in)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The columns of the off-diagonal block, ascending; a column of a parcel becomes its number k in the diagonal block, or -1 - k in the off-diagonal one */
-static PetscErrorCode ParcelsUnite(const Parcels *in, PetscInt begin, PetscInt end, PetscInt *n, PetscInt **garray)
+/* Gets the columns of the off-diagonal block, ascending. A column of a row block becomes its number k in the diagonal block, or -1 - k in the off-diagonal one. */
+static PetscErrorCode RowBlocksUniteColumns(const MatAIJRowBlocks *in, PetscInt begin, PetscInt end, PetscInt *n, PetscInt **garray)
 {
   PetscInt64 room = 0;
 
   PetscFunctionBegin;
   *n = 0;
   for (PetscMPIInt p = 0; p < in->n; p++) room += in->part[p].n;
-  PetscCall(ParcelsCheckFit(room));
+  PetscCall(RowBlocksCheckFit(room));
   PetscCall(PetscMalloc1(room, garray));
   for (PetscMPIInt p = 0; p < in->n; p++) {
     for (PetscInt k = 0; k < in->part[p].n; k++) {
@@ -175,7 +175,7 @@ static PetscErrorCode ParcelsUnite(const Parcels *in, PetscInt begin, PetscInt e
         *c -= begin;
         continue;
       }
-      while (step < *n - at && (*garray)[at + step] <= *c) step *= 2; /* of many columns, a parcel may have few */
+      while (step < *n - at && (*garray)[at + step] <= *c) step *= 2; /* a row block may have few of many columns */
       for (; step; step /= 2) {
         if (step < *n - at && (*garray)[at + step] <= *c) at += step;
       }
@@ -190,22 +190,22 @@ typedef struct {
   Mat          mat;
   PetscInt    *j, *at; /* of each row the number of entries, later the place of the next one */
   PetscScalar *a;
-} ParcelBlock;
+} BlockArrays;
 
-static PetscErrorCode ParcelBlockBegin(PetscInt m, PetscInt n, PetscInt rbs, PetscInt cbs, ParcelBlock *b)
+static PetscErrorCode BlockArraysCreate(PetscInt m, PetscInt n, PetscInt rbs, PetscInt cbs, BlockArrays *b)
 {
   PetscInt64 nz = 0;
   SysCSR     csr;
 
   PetscFunctionBegin;
   for (PetscInt r = 0; r < m; r++) nz += b->at[r];
-  PetscCall(ParcelsCheckFit(nz));
+  PetscCall(RowBlocksCheckFit(nz));
   PetscCall(MatCreate(PETSC_COMM_SELF, &b->mat));
   PetscCall(MatSetSizes(b->mat, m, n, m, n));
   PetscCall(MatSetBlockSizes(b->mat, rbs, cbs));
   PetscCall(MatSetType(b->mat, MATSEQAIJ));
   PetscCall(MatSeqAIJSetPreallocation(b->mat, 0, b->at));
-  PetscCall(MatShadowGetPattern(b->mat, &csr));
+  PetscCall(MatAIJGetPattern(b->mat, &csr));
   PetscCall(MatSeqAIJGetArrayWrite(b->mat, &b->a));
   b->j = (PetscInt *)csr.j;
   for (PetscInt r = 0, k = 0; r < m; r++) {
@@ -217,7 +217,7 @@ static PetscErrorCode ParcelBlockBegin(PetscInt m, PetscInt n, PetscInt rbs, Pet
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode ParcelBlockEnd(ParcelBlock *b)
+static PetscErrorCode BlockArraysAssemble(BlockArrays *b)
 {
   PetscFunctionBegin;
   PetscCall(MatSeqAIJRestoreArrayWrite(b->mat, &b->a));
@@ -227,10 +227,10 @@ static PetscErrorCode ParcelBlockEnd(ParcelBlock *b)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Counts the entries of the rows in both blocks, or puts them there; a row is in a parcel once */
-static void ParcelSpread(const Parcel *p, PetscInt rstart, PetscBool put, const ParcelBlock *diagonal, const ParcelBlock *other)
+/* Counts the entries of the rows in both blocks, or writes them there; a row block has each row once */
+static void RowBlockSpread(const MatAIJRowBlock *p, PetscInt rstart, PetscBool put, const BlockArrays *diagonal, const BlockArrays *other)
 {
-#pragma omp parallel for num_threads(MatShadowThreads(p->nz)) schedule(dynamic, 256)
+#pragma omp parallel for num_threads(MatAIJThreads(p->nz)) schedule(dynamic, 256)
   for (PetscInt l = 0; l < p->m; l++) {
     PetscInt d = diagonal->at[p->row[l] - rstart], o = other->at[p->row[l] - rstart];
 
@@ -252,30 +252,30 @@ static void ParcelSpread(const Parcel *p, PetscInt rstart, PetscBool put, const 
   }
 }
 
-PetscErrorCode ParcelsAssemble(Mat A, const ParcelSizes *size, Parcels *out, Mat *B)
+PetscErrorCode MatAIJRowBlocksAssemble(Mat A, const MatAIJSizes *size, MatAIJRowBlocks *out, Mat *B)
 {
-  MPI_Comm    comm = PetscObjectComm((PetscObject)A);
-  PetscMPIInt me;
-  PetscInt    rend, cend, nother, *garray;
-  PetscBool   plain;
-  ParcelBlock diagonal, other;
-  Parcels     in;
+  MPI_Comm        comm = PetscObjectComm((PetscObject)A);
+  PetscMPIInt     me;
+  PetscInt        rend, cend, nother, *garray;
+  PetscBool       plain;
+  BlockArrays     diagonal, other;
+  MatAIJRowBlocks in;
 
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_rank(comm, &me));
   PetscCallMPI(MPI_Scan(&size->m, &rend, 1, MPIU_INT, MPI_SUM, comm));
   PetscCallMPI(MPI_Scan(&size->n, &cend, 1, MPIU_INT, MPI_SUM, comm));
-  PetscCall(ParcelsExchange(A, out, &in));
+  PetscCall(RowBlocksExchange(A, out, &in));
   PetscCall(PetscFree(out->rank));
   PetscCall(PetscFree(out->part));
-  PetscCall(ParcelsUnite(&in, cend - size->n, cend, &nother, &garray));
+  PetscCall(RowBlocksUniteColumns(&in, cend - size->n, cend, &nother, &garray));
   PetscCall(PetscCalloc1(size->m, &diagonal.at));
   PetscCall(PetscCalloc1(size->m, &other.at));
-  for (PetscMPIInt k = 0; k < in.n; k++) ParcelSpread(&in.part[k], rend - size->m, PETSC_FALSE, &diagonal, &other);
-  PetscCall(ParcelBlockBegin(size->m, size->n, size->rbs, size->cbs, &diagonal));
-  PetscCall(ParcelBlockBegin(size->m, nother, size->rbs, 1, &other));
+  for (PetscMPIInt k = 0; k < in.n; k++) RowBlockSpread(&in.part[k], rend - size->m, PETSC_FALSE, &diagonal, &other);
+  PetscCall(BlockArraysCreate(size->m, size->n, size->rbs, size->cbs, &diagonal));
+  PetscCall(BlockArraysCreate(size->m, nother, size->rbs, 1, &other));
   for (PetscMPIInt k = 0; k < in.n; k++) {
-    ParcelSpread(&in.part[k], rend - size->m, PETSC_TRUE, &diagonal, &other);
+    RowBlockSpread(&in.part[k], rend - size->m, PETSC_TRUE, &diagonal, &other);
     PetscCall(PetscFree(in.part[k].column));
     if (in.rank[k] != me) PetscCall(PetscFree4(in.part[k].i, in.part[k].row, in.part[k].j, in.part[k].a));
   }
@@ -283,8 +283,8 @@ PetscErrorCode ParcelsAssemble(Mat A, const ParcelSizes *size, Parcels *out, Mat
   PetscCall(PetscFree(in.part));
   PetscCall(PetscFree(diagonal.at));
   PetscCall(PetscFree(other.at));
-  PetscCall(ParcelBlockEnd(&diagonal));
-  PetscCall(ParcelBlockEnd(&other));
+  PetscCall(BlockArraysAssemble(&diagonal));
+  PetscCall(BlockArraysAssemble(&other));
   PetscCall(PetscAMBCreateMPIAIJWithSeqAIJ(comm, size->M, size->N, diagonal.mat, other.mat, garray, B));
   PetscCall(PetscStrcmp(((PetscObject)A)->type_name, MATMPIAIJ, &plain));
   if (!plain) PetscCall(MatConvert(*B, ((PetscObject)A)->type_name, MAT_INPLACE_MATRIX, B));

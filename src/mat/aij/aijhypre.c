@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   The way into hypre: a matrix with a shadow becomes a MATHYPRE by copies of the arrays of its blocks, on the device if the values are used there and hypre was
-   built for it, else on the host.
+   Conversion of an AIJ or AIJCUSPARSE to MATHYPRE by copies of the arrays of its blocks: on the device if operations use the values there and hypre was built for it,
+   else on the host.
 
-   PETSc makes a second AIJ beside the MATHYPRE, into which it sets every entry by its coordinates, and one thread of the host sorts these. hypre's own structure
-   has the same two blocks as an MPIAIJ, with columns of their own numbering; only the diagonal entry comes first in its row. New values in the same pattern are
-   copied the same way. PETSc converts in place, and a matrix of which a process has nothing, and sets new values in what it has made.
+   PETSc creates a second AIJ beside the MATHYPRE, into which it sets every entry by its coordinates, and one thread of the host sorts these. The structure of hypre has the
+   same two blocks as an MPIAIJ, each with local column numbers; only the diagonal entry comes first in its row. New values in the same pattern are copied in the same way.
+   PETSc converts in place, and a matrix of which a process has no rows or columns, and sets new values in its own results.
 */
-#include "mat/shadow/shadow.h"
+#include "mat/aij/aij.h"
 
 #if defined(PETSCAMB_HAVE_HYPRE)
   #include <petscmathypre.h>
@@ -15,18 +15,18 @@
   #include "sys/syscopy.h"
   #include "sys/systhreads.h"
 
-  #define MAT_SHADOW_HYPRE "MatShadowHYPRE" /* marks a MATHYPRE that this file has made; the container has the communicator of hypre's matrix */
+  #define MAT_AIJ_HYPRE "MatAIJHYPRE" /* marks a MATHYPRE of this file; the container has the communicator of hypre's matrix */
 
 typedef PetscErrorCode (*MatConvertFunction)(Mat, MatType, MatReuse, Mat *);
 
-static MatConvertFunction convert_petsc = NULL; /* PETSc's own conversion from AIJ, and from AIJCUSPARSE */
+static MatConvertFunction convert_petsc = NULL; /* the conversion of PETSc from AIJ, and from AIJCUSPARSE */
 
 typedef struct {
   MPI_Comm owner, comm;
-} MatShadowHYPRE;
+} MatAIJHYPRE;
 
 /* hypre counts its errors in a flag, which its functions return */
-static PetscErrorCode MatShadowHYPRECheck(HYPRE_Int error)
+static PetscErrorCode MatAIJHYPRECheck(HYPRE_Int error)
 {
   char text[256] = "";
 
@@ -36,18 +36,18 @@ static PetscErrorCode MatShadowHYPRECheck(HYPRE_Int error)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Can hypre take the arrays of a block on the device? */
-static PetscBool MatShadowHYPREOnDevice(Mat block)
+/* Returns PETSC_TRUE if hypre can copy the arrays of a block on the device */
+static PetscBool MatAIJHYPREOnDevice(Mat block)
 {
   #if defined(HYPRE_USING_CUDA)
-  return MatShadowValuesOnDevice(block);
+  return MatAIJValuesOnDevice(block);
   #else
   return PETSC_FALSE;
   #endif
 }
 
 /* Copies block k into a block of hypre's matrix, or its values alone. After a change of the side the values cross the bus. */
-static PetscErrorCode MatShadowHYPRECopy(Mat block, int k, hypre_CSRMatrix *to, PetscBool pattern)
+static PetscErrorCode MatAIJHYPRECopy(Mat block, int k, hypre_CSRMatrix *to, PetscBool pattern)
 {
   const PetscBool device = (PetscBool)(hypre_CSRMatrixMemoryLocation(to) != HYPRE_MEMORY_HOST);
   SysInt         *i = pattern ? (SysInt *)hypre_CSRMatrixI(to) : NULL, *j = pattern ? (SysInt *)hypre_CSRMatrixJ(to) : NULL;
@@ -55,28 +55,28 @@ static PetscErrorCode MatShadowHYPRECopy(Mat block, int k, hypre_CSRMatrix *to, 
   SysCSR          csr;
 
   PetscFunctionBegin;
-  PetscCall(MatShadowGetPattern(block, &csr));
+  PetscCall(MatAIJGetPattern(block, &csr));
   if (!csr.nz) PetscFunctionReturn(PETSC_SUCCESS);
-  if (device && MatShadowHYPREOnDevice(block)) {
-    PetscCall(MatShadowDeviceGetArrays(block, &csr));
+  if (device && MatAIJHYPREOnDevice(block)) {
+    PetscCall(MatAIJDeviceGetArrays(block, &csr));
     PetscCheck(SysCopyDevice(&csr, k == 0, i, j, a) == SYS_SUCCESS, PETSC_COMM_SELF, PETSC_ERR_GPU, "The copy of a matrix for hypre on the GPU: %s", SysDeviceErrorText());
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCall(MatShadowGetArrays(block, &csr));
+  PetscCall(MatAIJGetArrays(block, &csr));
   if (!device) {
-    SysCopy(&csr, k == 0, i, j, a, MatShadowThreads((PetscInt)csr.nz));
+    SysCopy(&csr, k == 0, i, j, a, MatAIJThreads((PetscInt)csr.nz));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(PetscMalloc1(csr.nz, &values));
-  SysCopy(&csr, k == 0, NULL, NULL, values, MatShadowThreads((PetscInt)csr.nz));
+  SysCopy(&csr, k == 0, NULL, NULL, values, MatAIJThreads((PetscInt)csr.nz));
   hypre_TMemcpy(a, values, HYPRE_Complex, csr.nz, HYPRE_MEMORY_DEVICE, HYPRE_MEMORY_HOST);
   PetscCall(PetscFree(values));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode MatShadowHYPREDestroy(PetscAMBCtxArgument arg)
+static PetscErrorCode MatAIJHYPREDestroy(PetscAMBCtxArgument arg)
 {
-  MatShadowHYPRE *h = (MatShadowHYPRE *)PetscAMBCtxGet(arg);
+  MatAIJHYPRE *h = (MatAIJHYPRE *)PetscAMBCtxGet(arg);
 
   PetscFunctionBegin;
   PetscCall(PetscCommRestoreComm(h->owner, &h->comm));
@@ -85,11 +85,11 @@ static PetscErrorCode MatShadowHYPREDestroy(PetscAMBCtxArgument arg)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* As PETSc does, gives hypre's matrix a communicator on which PETSc sends nothing. It is returned after the matrix is destroyed. */
-static PetscErrorCode MatShadowHYPREMark(Mat B, hypre_ParCSRMatrix *parcsr)
+/* As PETSc does, sets a communicator for hypre's matrix on which PETSc sends nothing. The container restores it after the matrix is destroyed. */
+static PetscErrorCode MatAIJHYPRECompose_Comm(Mat B, hypre_ParCSRMatrix *parcsr)
 {
-  MatShadowHYPRE *h;
-  PetscContainer  container;
+  MatAIJHYPRE   *h;
+  PetscContainer container;
 
   PetscFunctionBegin;
   PetscCall(PetscNew(&h));
@@ -98,14 +98,14 @@ static PetscErrorCode MatShadowHYPREMark(Mat B, hypre_ParCSRMatrix *parcsr)
   hypre_ParCSRMatrixComm(parcsr) = h->comm;
   PetscCall(PetscContainerCreate(PETSC_COMM_SELF, &container));
   PetscCall(PetscContainerSetPointer(container, h));
-  PetscCall(PetscContainerSetCtxDestroy(container, MatShadowHYPREDestroy));
-  PetscCall(PetscObjectCompose((PetscObject)B, MAT_SHADOW_HYPRE, (PetscObject)container));
+  PetscCall(PetscContainerSetCtxDestroy(container, MatAIJHYPREDestroy));
+  PetscCall(PetscObjectCompose((PetscObject)B, MAT_AIJ_HYPRE, (PetscObject)container));
   PetscCall(PetscContainerDestroy(&container));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Has every process rows and columns? Without them MatCreateFromParCSR() of 3.18 makes a matrix of wrong sizes. */
-static PetscErrorCode MatShadowHYPREServes(Mat A, PetscBool *serves)
+/* Sets *serves if every process has rows and columns. Without them MatCreateFromParCSR() of 3.18 creates a matrix of wrong sizes. */
+static PetscErrorCode MatAIJHYPRECheckSizes(Mat A, PetscBool *serves)
 {
   PetscMPIInt size;
 
@@ -118,7 +118,7 @@ static PetscErrorCode MatShadowHYPREServes(Mat A, PetscBool *serves)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode MatShadowHYPRECreate(Mat A, Mat *B)
+static PetscErrorCode MatAIJHYPRECreate(Mat A, Mat *B)
 {
   Mat                  block[2], first;
   const PetscInt      *garray;
@@ -132,36 +132,36 @@ static PetscErrorCode MatShadowHYPRECreate(Mat A, Mat *B)
   PetscCall(MatCreate(PETSC_COMM_SELF, &first)); /* the constructor of MATHYPRE initializes hypre, once */
   PetscCall(MatSetType(first, MATHYPRE));
   PetscCall(MatDestroy(&first));
-  PetscCall(MatShadowGetBlocks(A, block, &garray));
-  where = MatShadowHYPREOnDevice(block[0]) ? HYPRE_MEMORY_DEVICE : HYPRE_MEMORY_HOST;
+  PetscCall(MatAIJGetBlocks(A, block, &garray));
+  where = MatAIJHYPREOnDevice(block[0]) ? HYPRE_MEMORY_DEVICE : HYPRE_MEMORY_HOST;
   #if defined(PETSC_HAVE_HYPRE_DEVICE)
-  PetscCall(MatShadowHYPRECheck(HYPRE_SetMemoryLocation(where))); /* by this the MATHYPRE and the vectors of PCHYPRE know their side */
+  PetscCall(MatAIJHYPRECheck(HYPRE_SetMemoryLocation(where))); /* by this the MATHYPRE and the vectors of PCHYPRE know their side */
   #endif
-  for (int k = 0; k < 2 && block[k]; k++) PetscCall(MatShadowGetPattern(block[k], &csr[k]));
+  for (int k = 0; k < 2 && block[k]; k++) PetscCall(MatAIJGetPattern(block[k], &csr[k]));
   rows[0]    = A->rmap->rstart;
   rows[1]    = A->rmap->rend;
   columns[0] = A->cmap->rstart;
   columns[1] = A->cmap->rend;
   parcsr     = hypre_ParCSRMatrixCreate(PetscObjectComm((PetscObject)A), A->rmap->N, A->cmap->N, rows, columns, (HYPRE_Int)csr[1].n, (HYPRE_Int)csr[0].nz, (HYPRE_Int)csr[1].nz);
-  PetscCall(MatShadowHYPRECheck(hypre_ParCSRMatrixInitialize_v2(parcsr, where)));
+  PetscCall(MatAIJHYPRECheck(hypre_ParCSRMatrixInitialize_v2(parcsr, where)));
   to[0] = hypre_ParCSRMatrixDiag(parcsr);
   to[1] = hypre_ParCSRMatrixOffd(parcsr);
   for (int k = 0; k < 2; k++) {
-    if (block[k]) PetscCall(MatShadowHYPRECopy(block[k], k, to[k], PETSC_TRUE));
-    PetscCall(MatShadowHYPRECheck(hypre_CSRMatrixSetRownnz(to[k])));
+    if (block[k]) PetscCall(MatAIJHYPRECopy(block[k], k, to[k], PETSC_TRUE));
+    PetscCall(MatAIJHYPRECheck(hypre_CSRMatrixSetRownnz(to[k])));
   }
   for (PetscInt k = 0; k < csr[1].n; k++) hypre_ParCSRMatrixColMapOffd(parcsr)[k] = garray[k];
-  PetscCall(MatShadowHYPRECheck(hypre_ParCSRMatrixSetNumNonzeros(parcsr)));
+  PetscCall(MatAIJHYPRECheck(hypre_ParCSRMatrixSetNumNonzeros(parcsr)));
   PetscCall(MatCreateFromParCSR(parcsr, MATHYPRE, PETSC_OWN_POINTER, B));
   #if defined(PETSC_HAVE_DEVICE)
   (*B)->boundtocpu = (PetscBool)(where == HYPRE_MEMORY_HOST);
   #endif
-  PetscCall(MatShadowHYPREMark(*B, parcsr));
+  PetscCall(MatAIJHYPRECompose_Comm(*B, parcsr));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* MatAXPY() of PETSc 3.26 gives a matrix another pattern without a new nonzero state, after which PCHYPRE takes the old MATHYPRE for the new pattern: then that is made anew */
-static PetscErrorCode MatConvert_Shadow_HYPRE(Mat A, MatType type, MatReuse reuse, Mat *B)
+/* MatAXPY() of PETSc 3.26 gives a matrix another pattern without a new nonzero state, after which PCHYPRE uses the old MATHYPRE for the new pattern: this function then creates a new one */
+static PetscErrorCode MatConvert_AIJ_HYPRE_AMB(Mat A, MatType type, MatReuse reuse, Mat *B)
 {
   hypre_ParCSRMatrix *parcsr;
   const PetscInt     *garray;
@@ -174,12 +174,12 @@ static PetscErrorCode MatConvert_Shadow_HYPRE(Mat A, MatType type, MatReuse reus
 
   PetscFunctionBegin;
   if (reuse == MAT_INITIAL_MATRIX) {
-    PetscCall(MatShadowHYPREServes(A, &serves));
-    if (serves) PetscCall(MatShadowHYPRECreate(A, B));
+    PetscCall(MatAIJHYPRECheckSizes(A, &serves));
+    if (serves) PetscCall(MatAIJHYPRECreate(A, B));
     else PetscCall((*convert_petsc)(A, type, reuse, B));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  if (reuse == MAT_REUSE_MATRIX) PetscCall(PetscObjectQuery((PetscObject)*B, MAT_SHADOW_HYPRE, &mark));
+  if (reuse == MAT_REUSE_MATRIX) PetscCall(PetscObjectQuery((PetscObject)*B, MAT_AIJ_HYPRE, &mark));
   if (!mark) {
     PetscCall((*convert_petsc)(A, type, reuse, B));
     PetscFunctionReturn(PETSC_SUCCESS);
@@ -187,26 +187,26 @@ static PetscErrorCode MatConvert_Shadow_HYPRE(Mat A, MatType type, MatReuse reus
   PetscCheck(A->rmap->n == (*B)->rmap->n && A->cmap->n == (*B)->cmap->n, PETSC_COMM_SELF, PETSC_ERR_ARG_SIZ, "MAT_REUSE_MATRIX with a matrix of %" PetscInt_FMT " local rows and %" PetscInt_FMT " columns for one of %" PetscInt_FMT " and %" PetscInt_FMT,
              (*B)->rmap->n, (*B)->cmap->n, A->rmap->n, A->cmap->n);
   PetscCall(MatHYPREGetParCSR(*B, &parcsr));
-  PetscCall(MatShadowGetBlocks(A, block, &garray));
+  PetscCall(MatAIJGetBlocks(A, block, &garray));
   to[0] = hypre_ParCSRMatrixDiag(parcsr);
   to[1] = hypre_ParCSRMatrixOffd(parcsr);
   for (int k = 0; k < 2 && block[k]; k++) {
-    PetscCall(MatShadowGetPattern(block[k], &csr));
+    PetscCall(MatAIJGetPattern(block[k], &csr));
     if (csr.nz != hypre_CSRMatrixNumNonzeros(to[k]) || (k && csr.n != hypre_CSRMatrixNumCols(to[k]))) other = 1;
   }
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &other, 1, MPI_INT, MPI_MAX, PetscObjectComm((PetscObject)A)));
   if (other) {
-    PetscCall(MatShadowHYPRECreate(A, &C));
+    PetscCall(MatAIJHYPRECreate(A, &C));
     PetscCall(MatHeaderReplace(*B, &C));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  for (int k = 0; k < 2 && block[k]; k++) PetscCall(MatShadowHYPRECopy(block[k], k, to[k], PETSC_FALSE));
+  for (int k = 0; k < 2 && block[k]; k++) PetscCall(MatAIJHYPRECopy(block[k], k, to[k], PETSC_FALSE));
   PetscCall(PetscObjectStateIncrease((PetscObject)*B));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Puts the conversion of this file in the place of PETSc's, or undoes that on a matrix that keeps its type. PETSc has none for complex numbers without a hypre of such. */
-PetscErrorCode MatShadowHYPRECompose(Mat A, PetscBool seq, PetscBool add)
+/* With add PETSC_FALSE the matrix stays of its type. PETSc has no conversion for complex numbers without a hypre for them. */
+PetscErrorCode MatAIJHYPRECompose(Mat A, PetscBool seq, PetscBool add)
 {
   MatConvertFunction f = NULL;
   char               name[128];
@@ -214,15 +214,15 @@ PetscErrorCode MatShadowHYPRECompose(Mat A, PetscBool seq, PetscBool add)
   PetscFunctionBegin;
   PetscCall(PetscObjectQueryFunction((PetscObject)A, seq ? "MatConvert_seqaij_hypre_C" : "MatConvert_mpiaij_hypre_C", &f));
   if (!f) PetscFunctionReturn(PETSC_SUCCESS);
-  if (f != MatConvert_Shadow_HYPRE) convert_petsc = f;
+  if (f != MatConvert_AIJ_HYPRE_AMB) convert_petsc = f;
   PetscCall(PetscSNPrintf(name, sizeof(name), "MatConvert_%s_hypre_C", ((PetscObject)A)->type_name));
-  PetscCall(PetscObjectComposeFunction((PetscObject)A, name, add ? MatConvert_Shadow_HYPRE : convert_petsc));
+  PetscCall(PetscObjectComposeFunction((PetscObject)A, name, add ? MatConvert_AIJ_HYPRE_AMB : convert_petsc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 #else
 
-PetscErrorCode MatShadowHYPRECompose(Mat A, PetscBool seq, PetscBool add)
+PetscErrorCode MatAIJHYPRECompose(Mat A, PetscBool seq, PetscBool add)
 {
   PetscFunctionBegin;
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
    The transpose of an MPI matrix. PETSc puts every entry of the off-diagonal blocks into a stash, and sorts them all: of a graph, where such entries are many, the transpose
-   takes longer than all else that a program does before its first product. Here a process transposes its two blocks by counting, and sends each owner its columns of the
+   took longer than all else that a program did before its first product. Here a process transposes its two blocks by counting, and sends each owner its columns of the
    off-diagonal one. Rows of lower processes come before those of higher ones: the entries are sorted without a comparison.
 */
-#include "mat/shadow/shadowparcels.h"
+#include "mat/aij/aijexchange.h"
 
-/* Cuts the columns so that each thread has about as many entries */
-static void ColumnsShare(const ParcelRows *c, int threads, PetscInt cut[])
+/* Partitions the columns so that each thread has about the same number of entries */
+static void ColumnsPartition(const MatAIJRows *c, int threads, PetscInt cut[])
 {
   cut[0] = 0;
   for (int t = 1; t <= threads; t++) {
@@ -17,8 +17,8 @@ static void ColumnsShare(const ParcelRows *c, int threads, PetscInt cut[])
   cut[threads] = c->m;
 }
 
-/* The columns of a block, rows of the transpose: garray has their global numbers, or they begin with the number first. Each thread looks at all entries, and puts those of its own columns. */
-static PetscErrorCode ColumnsCreate(Mat block, const PetscInt garray[], PetscInt first, ParcelRows *c)
+/* The columns of a block, rows of the transpose: garray has their global numbers, or they begin with the number first. Each thread reads all entries, and writes those of its own columns. */
+static PetscErrorCode ColumnsCreate(Mat block, const PetscInt garray[], PetscInt first, MatAIJRows *c)
 {
   SysCSR    csr;
   PetscInt *cut;
@@ -26,17 +26,17 @@ static PetscErrorCode ColumnsCreate(Mat block, const PetscInt garray[], PetscInt
 
   PetscFunctionBegin;
   PetscCall(PetscMemzero(&csr, sizeof(csr)));
-  if (block) PetscCall(MatShadowGetArrays(block, &csr)); /* one process may have no off-diagonal block */
-  PetscCall(ParcelRowsAllocate((PetscInt)csr.n, csr.nz, c));
+  if (block) PetscCall(MatAIJGetArrays(block, &csr)); /* one process may have no off-diagonal block */
+  PetscCall(MatAIJRowsCreate((PetscInt)csr.n, csr.nz, c));
   PetscCall(PetscArrayzero(c->i, c->m + 2));
   for (PetscInt k = 0; k < c->nz; k++) c->i[csr.j[k] + 2]++;
   for (PetscInt k = 0; k < c->m; k++) {
     c->row[k] = garray ? garray[k] : first + k;
     c->i[k + 2] += c->i[k + 1];
   }
-  threads = MatShadowThreads(c->nz);
+  threads = MatAIJThreads(c->nz);
   PetscCall(PetscMalloc1(threads + 1, &cut));
-  ColumnsShare(c, threads, cut);
+  ColumnsPartition(c, threads, cut);
 #pragma omp parallel for num_threads(threads) schedule(static, 1)
   for (int t = 0; t < threads; t++) {
     const PetscInt begin = cut[t], end = cut[t + 1];
@@ -56,33 +56,31 @@ static PetscErrorCode ColumnsCreate(Mat block, const PetscInt garray[], PetscInt
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Makes the transpose of an assembled MPIAIJ or of a type that extends it */
-PetscErrorCode MatShadowTransposeMPI(Mat A, Mat *B)
+PetscErrorCode MatAIJTransposeMPI(Mat A, Mat *B)
 {
   const PetscLayout rows = A->rmap, columns = A->cmap;
-  const ParcelSizes size = {columns->n, rows->n, columns->N, rows->N, PetscAbs(columns->bs), PetscAbs(rows->bs)};
+  const MatAIJSizes size = {columns->n, rows->n, columns->N, rows->N, PetscAbs(columns->bs), PetscAbs(rows->bs)};
   Mat               Ad, Ao;
   const PetscInt   *garray;
-  ParcelRows        diagonal, other;
-  Parcels           parcels = {0, NULL, NULL};
+  MatAIJRows        diagonal, other;
+  MatAIJRowBlocks   parts = {0, NULL, NULL};
 
   PetscFunctionBegin;
   PetscCall(MatMPIAIJGetSeqAIJ(A, &Ad, &Ao, &garray));
   PetscCall(ColumnsCreate(Ao, garray, 0, &other));
-  PetscCall(ParcelsCut(&other, columns, rows->n, NULL, rows->rstart, &parcels));
+  PetscCall(MatAIJRowBlocksAdd(&other, columns, rows->n, NULL, rows->rstart, &parts));
   PetscCall(ColumnsCreate(Ad, NULL, columns->rstart, &diagonal));
-  PetscCall(ParcelsCut(&diagonal, columns, rows->n, NULL, rows->rstart, &parcels));
-  PetscCall(ParcelsAssemble(A, &size, &parcels, B));
-  PetscCall(ParcelRowsFree(&diagonal));
-  PetscCall(ParcelRowsFree(&other));
+  PetscCall(MatAIJRowBlocksAdd(&diagonal, columns, rows->n, NULL, rows->rstart, &parts));
+  PetscCall(MatAIJRowBlocksAssemble(A, &size, &parts, B));
+  PetscCall(MatAIJRowsDestroy(&diagonal));
+  PetscCall(MatAIJRowsDestroy(&other));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* PETSc makes a transpose in place, and puts new values into one */
-PetscErrorCode MatTranspose_MPIShadow(Mat A, MatReuse reuse, Mat *B)
+PetscErrorCode MatTranspose_MPIAIJ_AMB(Mat A, MatReuse reuse, Mat *B)
 {
   PetscFunctionBegin;
-  if (reuse == MAT_INITIAL_MATRIX) PetscCall(MatShadowTransposeMPI(A, B));
-  else PetscCall((*MatShadowBase(A)->transpose)(A, reuse, B));
+  if (reuse == MAT_INITIAL_MATRIX) PetscCall(MatAIJTransposeMPI(A, B));
+  else PetscCall((*MatAIJGetBase(A)->transpose)(A, reuse, B));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

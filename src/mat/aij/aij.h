@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+   Access to PETSc's AIJ and AIJCUSPARSE. No other folder knows how these types store a matrix: pattern, arrays, blocks of an MPI matrix, arrays on a device, pinned
+   memory, huge pages, exchange of rows between processes, transpose, conversion to hypre. This folder knows no shadow and no format.
+*/
+#pragma once
+
+#include <petscamb.h>
+#include <petsc/private/matimpl.h>
+
+#include "sys/syscompat.h"
+#include "sys/syscuda.h"
+#include "sys/systhreads.h"
+#include "sys/systuning.h"
+
+/* ------------------------------------------------- operations ------------------------------------------------- */
+
+/* The operations of seqaij and mpiaij, which PETSc does not export; set by MatAIJSetUp() */
+extern struct _MatOps MatAIJBaseSeq, MatAIJBaseMPI;
+extern PetscErrorCode MatAIJSetUp(void);
+
+/* The operations of the base type of A: AIJ or AIJCUSPARSE, sequential or MPI */
+extern const struct _MatOps *MatAIJGetBase(Mat A);
+
+/* Creates a matrix of one row by a constructor of PETSc; the second function returns the operations of such a matrix */
+extern PetscErrorCode MatAIJCreateEmpty(PetscErrorCode (*create)(Mat), Mat *A);
+extern PetscErrorCode MatAIJGetOperations(PetscErrorCode (*create)(Mat), struct _MatOps *ops);
+
+/* Moves the product and the variable blocks of A to B, which has none */
+static inline void MatAIJMoveProduct(Mat A, Mat B)
+{
+  B->product = A->product;
+  B->nblocks = A->nblocks;
+  B->bsizes  = A->bsizes;
+  A->product = NULL;
+  A->nblocks = 0;
+  A->bsizes  = NULL;
+}
+
+/* ------------------------------------------------- arrays ------------------------------------------------- */
+
+/* Gets the pattern of a sequential matrix, which is always on the host */
+extern PetscErrorCode MatAIJGetPattern(Mat A, SysCSR *csr);
+
+/* Gets the pattern and the values of a sequential matrix on the host. PETSc copies newer values from the device. */
+extern PetscErrorCode MatAIJGetArrays(Mat A, SysCSR *csr);
+
+/* Gets the blocks of a matrix, the second NULL on one process, and the global columns of the second */
+extern PetscErrorCode MatAIJGetBlocks(Mat A, Mat block[2], const PetscInt **garray);
+
+/* Returns PETSC_TRUE if A is an AIJCUSPARSE, sequential or MPI */
+extern PetscBool MatAIJIsCUSPARSE(Mat A);
+
+/* The number of host threads for loops over nz entries */
+static inline int MatAIJThreads(PetscInt nz)
+{
+  return (int)PetscMin(SysThreads(), 1 + (PetscInt64)nz / SYS_TUNE_THREAD_NONZEROS);
+}
+
+/* ------------------------------------------------- operations on whole matrices ------------------------------------------------- */
+
+/* Creates the transpose of an assembled MPIAIJ or of a type that extends it */
+extern PetscErrorCode MatAIJTransposeMPI(Mat A, Mat *B);
+
+/* MatTranspose() of an MPIAIJ: MatAIJTransposeMPI() for a new matrix, else the operation of PETSc */
+extern PetscErrorCode MatTranspose_MPIAIJ_AMB(Mat A, MatReuse reuse, Mat *B);
+
+/* Replaces the conversion of A to MATHYPRE by a copy of arrays, or restores that of PETSc; does nothing in a build without hypre */
+extern PetscErrorCode MatAIJHYPRECompose(Mat A, PetscBool seq, PetscBool add);
+
+/* Between Begin and End, which nest, PETSc allocates large arrays on huge pages. End follows errors too. */
+extern void           MatAIJPagesSetUse(PetscBool use); /* PETSC_FALSE: Begin and End do nothing */
+extern PetscErrorCode MatAIJPagesSetFromOptions(void);
+extern void           MatAIJPagesBegin(void);
+extern void           MatAIJPagesEnd(void);
+
+/* ------------------------------------------------- device ------------------------------------------------- */
+
+#if defined(SYS_HAVE_DEVICE)
+
+/* The constructors of PETSc for seqaijcusparse and mpiaijcusparse, set before others replace them; the operations of both types, set by MatAIJCUSPARSESetUp() */
+extern PetscErrorCode (*MatAIJCreateSeqCUSPARSE)(Mat), (*MatAIJCreateMPICUSPARSE)(Mat);
+extern struct _MatOps MatAIJBaseSeqCUSPARSE, MatAIJBaseMPICUSPARSE;
+
+/* Returns PETSC_TRUE if operations use the values of a sequential matrix on the device */
+static inline PetscBool MatAIJValuesOnDevice(Mat A)
+{
+  return (PetscBool)(!A->boundtocpu && strcmp(((PetscObject)A)->type_name, MATSEQAIJCUSPARSE) == 0);
+}
+
+static inline const struct _MatOps *MatAIJGetBaseCUSPARSE(PetscBool seq)
+{
+  return seq ? &MatAIJBaseSeqCUSPARSE : &MatAIJBaseMPICUSPARSE;
+}
+
+/* Marks the copy of A on the device, if any, as older than the values on the host. PETSc does not do so for a matrix bound to the CPU. */
+static inline void MatAIJSetHostNewest(Mat A)
+{
+  if (A->offloadmask != PETSC_OFFLOAD_UNALLOCATED) A->offloadmask = PETSC_OFFLOAD_CPU;
+}
+
+#else
+
+static inline PetscBool MatAIJValuesOnDevice(Mat A)
+{
+  return PETSC_FALSE;
+}
+
+static inline const struct _MatOps *MatAIJGetBaseCUSPARSE(PetscBool seq)
+{
+  return seq ? &MatAIJBaseSeq : &MatAIJBaseMPI;
+}
+
+static inline void MatAIJSetHostNewest(Mat A) { }
+
+#endif
+
+/* The stubs do not write to their results: the caller initializes a flag with PETSC_FALSE */
+
+/* Sets *found if the machine has a device that PETSc may use; does not initialize the device */
+SYS_DEVICE PetscErrorCode MatAIJHasDevice(PetscBool *found) SYS_STUB(PETSC_SUCCESS);
+
+/* SetUp reads the operations of AIJCUSPARSE, which initializes the device; called before the first AIJCUSPARSE of the program. Finalize resets that. */
+SYS_DEVICE PetscErrorCode MatAIJCUSPARSESetUp(void) SYS_STUB(PETSC_SUCCESS);
+SYS_DEVICE PetscErrorCode MatAIJCUSPARSEFinalize(void) SYS_STUB(PETSC_SUCCESS);
+
+/* Frees the copy of a sequential AIJCUSPARSE on the device. The host has its values. */
+SYS_DEVICE PetscErrorCode MatAIJCUSPARSEReset(Mat A) SYS_STUB(PETSC_SUCCESS);
+
+/* Sets the triangular solves of a small AIJCUSPARSE to the host, unless an option says otherwise */
+SYS_DEVICE PetscErrorCode MatAIJCUSPARSESetCPUSolve(Mat A) SYS_STUB(PETSC_SUCCESS);
+
+/* Allocates memory of the device that other processes may open, and puts its address at memory: NULL, with *enough PETSC_FALSE, if memory is short. Any other failure is an
+   error. */
+SYS_DEVICE PetscErrorCode MatAIJDeviceAllocate(size_t bytes, void *memory, PetscBool *enough) SYS_STUB(PETSC_SUCCESS);
+
+/* Gets the arrays of a sequential AIJCUSPARSE on the device, not the sizes, and the stream of PETSc. The other function gets sizes and arrays; a matrix without entries has
+   no arrays. */
+SYS_DEVICE PetscErrorCode MatAIJDeviceGetCSR(Mat A, SysCSR *csr, SysStream *stream) SYS_STUB(PETSC_SUCCESS);
+SYS_DEVICE PetscErrorCode MatAIJDeviceGetArrays(Mat A, SysCSR *csr) SYS_STUB(PETSC_SUCCESS);
+
+/* Creates a sequential AIJ of these arrays, which the caller keeps. PETSc does not search its rows for I-nodes: that takes one thread longer than all the rest. */
+SYS_DEVICE PetscErrorCode MatAIJDeviceCreateWithArrays(PetscInt m, PetscInt n, PetscInt i[], PetscInt j[], PetscScalar a[], Mat *A) SYS_STUB(PETSC_SUCCESS);
+
+/* Pins large memory of the host, and unpins it if *pinned was set */
+SYS_DEVICE PetscErrorCode MatAIJDevicePin(const void *memory, size_t bytes, PetscBool *pinned) SYS_STUB(PETSC_SUCCESS);
+SYS_DEVICE PetscErrorCode MatAIJDeviceUnpin(const void *memory, PetscBool pinned) SYS_STUB(PETSC_SUCCESS);

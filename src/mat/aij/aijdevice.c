@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+   Memory of a device for an AIJCUSPARSE: its arrays there, pinned arrays of the host
+*/
+#include <petscdevice_cuda.h>
+
+#include "mat/aij/aij.h"
+
+PetscErrorCode MatAIJHasDevice(PetscBool *found)
+{
+  static const char *const enable[] = {"-device_enable", "-device_enable_cuda"};
+  int                      n;
+
+  PetscFunctionBegin;
+  *found = PETSC_FALSE;
+  for (int k = 0; k < 2; k++) {
+    char      value[16] = "";
+    PetscBool none;
+
+    PetscCall(PetscOptionsGetString(NULL, NULL, enable[k], value, sizeof(value), NULL));
+    PetscCall(PetscStrcasecmp(value, "none", &none));
+    if (none) PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  if (cudaGetDeviceCount(&n) != cudaSuccess) {
+    n = 0;
+    (void)cudaGetLastError(); /* clears the error, which later code would take for its own */
+  }
+  *found = (PetscBool)(n > 0);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode MatAIJDeviceAllocate(size_t bytes, void *memory, PetscBool *enough)
+{
+  const cudaError_t error = cudaMalloc((void **)memory, bytes);
+
+  PetscFunctionBegin;
+  *enough = (PetscBool)(error != cudaErrorMemoryAllocation);
+  if (*enough) PetscCallCUDA(error);
+  else {
+    *(void **)memory = NULL;
+    (void)cudaGetLastError(); /* clears the error, which later code would take for its own */
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Pinned memory crosses the bus three to eight times as fast; pinning existing memory costs less than one copy of unpinned memory */
+PetscErrorCode MatAIJDevicePin(const void *memory, size_t bytes, PetscBool *pinned)
+{
+  PetscFunctionBegin;
+  *pinned = (PetscBool)(bytes >= (size_t)4 << 20 && cudaHostRegister((void *)memory, bytes, cudaHostRegisterDefault) == cudaSuccess);
+  if (!*pinned) (void)cudaGetLastError();
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode MatAIJDeviceUnpin(const void *memory, PetscBool pinned)
+{
+  PetscFunctionBegin;
+  if (pinned && cudaHostUnregister((void *)memory) != cudaSuccess) (void)cudaGetLastError();
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode MatAIJDeviceCreateWithArrays(PetscInt m, PetscInt n, PetscInt i[], PetscInt j[], PetscScalar a[], Mat *A)
+{
+  PetscOptions   options;
+  PetscErrorCode raised;
+
+  PetscFunctionBegin;
+  PetscCall(PetscOptionsCreate(&options));
+  PetscCall(PetscOptionsSetValue(options, "-mat_no_inode", "true"));
+  PetscCall(PetscOptionsPush(options));
+  raised = MatCreateSeqAIJWithArrays(PETSC_COMM_SELF, m, n, i, j, a, A);
+  PetscCall(PetscOptionsPop());
+  PetscCall(PetscOptionsDestroy(&options));
+  PetscCall(raised);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscInt pattern_id = -1; /* of the data composed with a matrix: 1 more than the nonzero state of the pattern on the device */
+
+static PetscErrorCode MatAIJSetDevicePattern(Mat A)
+{
+  PetscFunctionBegin;
+  if (pattern_id < 0) PetscCall(PetscObjectComposedDataRegister(&pattern_id));
+  PetscCall(PetscObjectComposedDataSetInt((PetscObject)A, pattern_id, (PetscInt)(A->nonzerostate + 1)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Returns PETSC_TRUE if the device has another pattern. PetscObjectComposedDataGetInt() is for data of the current state of the matrix, and new values change that. */
+static PetscBool MatAIJDevicePatternIsOld(Mat A)
+{
+  const PetscObject object = (PetscObject)A;
+
+  if (pattern_id < 0 || object->int_idmax <= pattern_id || !object->intcomposeddata[pattern_id]) return PETSC_FALSE;
+  return (PetscBool)(object->intcomposeddata[pattern_id] != (PetscInt)(A->nonzerostate + 1));
+}
+
+/* PETSc copies values that are newer on the host to the device, and the pattern if the device does not have it yet, as before its own products; it never copies from the
+   device to the host. These arrays are pinned meanwhile. */
+PetscErrorCode MatAIJDeviceGetCSR(Mat A, SysCSR *csr, SysStream *stream)
+{
+  const PetscBool new_values  = (PetscBool)(A->offloadmask == PETSC_OFFLOAD_UNALLOCATED || A->offloadmask == PETSC_OFFLOAD_CPU);
+  const PetscBool new_pattern = (PetscBool)(A->offloadmask == PETSC_OFFLOAD_UNALLOCATED || (new_values && MatAIJDevicePatternIsOld(A)));
+  PetscBool       pinned[3]   = {PETSC_FALSE, PETSC_FALSE, PETSC_FALSE};
+  const PetscInt *i, *j = NULL;
+  PetscScalar    *a = NULL;
+  PetscInt        m;
+  PetscBool       done;
+
+  PetscFunctionBegin;
+  if (new_values) {
+    PetscCall((*MatAIJBaseSeq.getrowij)(A, 0, PETSC_FALSE, PETSC_FALSE, &m, &i, &j, &done));
+    PetscCall(MatSeqAIJGetArrayRead(A, (const PetscScalar **)&a));
+    if (new_pattern) {
+      PetscCall(MatAIJDevicePin(i, (m + 1) * sizeof(*i), &pinned[0]));
+      PetscCall(MatAIJDevicePin(j, i[m] * sizeof(*j), &pinned[1]));
+    }
+    PetscCall(MatAIJDevicePin(a, i[m] * sizeof(*a), &pinned[2]));
+  }
+  PetscCall(MatSeqAIJCUSPARSEGetIJ(A, PETSC_FALSE, &csr->i, &csr->j));
+  PetscCall(MatSeqAIJCUSPARSEGetArrayRead(A, &csr->a));
+  if (new_values) {
+    PetscCall(MatAIJSetDevicePattern(A));
+    PetscCall(MatAIJDeviceUnpin(i, pinned[0]));
+    PetscCall(MatAIJDeviceUnpin(j, pinned[1]));
+    PetscCall(MatAIJDeviceUnpin(a, pinned[2]));
+    PetscCall(MatSeqAIJRestoreArrayRead(A, (const PetscScalar **)&a));
+  }
+  *stream = PetscDefaultCudaStream; /* AIJCUSPARSE uses this stream too */
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode MatAIJDeviceGetArrays(Mat A, SysCSR *csr)
+{
+  SysCSR    device = {0}, host;
+  SysStream stream;
+
+  PetscFunctionBegin;
+  PetscCall(MatAIJGetPattern(A, &host));
+  if (host.nz) PetscCall(MatAIJDeviceGetCSR(A, &device, &stream));
+  *csr    = device;
+  csr->m  = host.m;
+  csr->n  = host.n;
+  csr->nz = host.nz;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
