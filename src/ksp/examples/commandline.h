@@ -227,7 +227,7 @@ typedef struct {
 /* Is an error raised by a tool itself or by a reader of files, or does its message name an option, or what to give instead, as those of petsc-amb about values of options? */
 static inline PetscBool CommandIsAboutInput(const char file[], const char message[])
 {
-  static const char *const sources[] = {"src/ksp/examples/", "bench/", "src/mat/io/"};
+  static const char *const sources[] = {"src/ksp/examples/", "tool/", "bench/", "src/mat/io/", "src/graph/io/"};
   const char              *option    = message;
 
   for (size_t k = 0; file && k < PETSC_STATIC_ARRAY_LENGTH(sources); k++) {
