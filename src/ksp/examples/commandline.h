@@ -248,7 +248,7 @@ static inline PetscBool CommandIsUserError(const char file[], PetscErrorCode cod
     if (code == users[k]) return PETSC_TRUE;
   }
   for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(either); k++) {
-    if (code == either[k]) return CommandIsAboutInput(file, message);
+    if (code == either[k] && CommandIsAboutInput(file, message)) return PETSC_TRUE;
   }
   return (PetscBool)(message && (!strncmp(message, "Input string ", 13) || !strncmp(message, "Unknown option ", 15) || strstr(message, "issing diagonal"))); /* no number or no word of the list after an option that wants one; a matrix that ILU cannot factor */
 }
