@@ -61,19 +61,17 @@ static void MatShadowSetPatience(MatShadow *s)
 
 MatShadowConversions MatShadowConverted;
 
-/* Expected seconds of a conversion on the host by the model alone */
+/* Expected seconds of a conversion on the host by the model alone, with one thread: other programs may have the processors of further ones */
 static PetscLogDouble MatShadowModelConvert(const MatShadow *s)
 {
-  const int threads = MatAIJThreads(s->nz);
-
-  return (SYS_TUNE_CONVERT_FIXED + SYS_TUNE_CONVERT_ENTRY * (double)s->nz + SYS_TUNE_CONVERT_ROW * (double)s->owner->rmap->n) * (SYS_TUNE_SERIAL + (1 - SYS_TUNE_SERIAL) / threads);
+  return SYS_TUNE_CONVERT_FIXED + SYS_TUNE_CONVERT_ENTRY * (double)s->nz + SYS_TUNE_CONVERT_ROW * (double)s->owner->rmap->n;
 }
 
 /* Begins a set of values in the pattern at hand. A set of very many products counts as fewer: a first long solve soon counts no more. */
 static void MatShadowBeginValues(MatShadow *s)
 {
   MatShadowPast  *past   = &s->past;
-  const PetscReal served = PetscMin((PetscReal)s->served, SYS_TUNE_RECENT * (PetscReal)s->patience.lasting);
+  const PetscReal served = PetscMin((PetscReal)s->served, (PetscReal)(SYS_TUNE_RECENT * SYS_TUNE_LASTING));
 
   if (!s->served) return;
   past->rate = PetscMax(served, (past->rate + served) / 2);
@@ -84,13 +82,12 @@ static void MatShadowBeginValues(MatShadow *s)
    conversion and all updates; if there is no future, the conversion has to be a small part of the time since the pattern came up. */
 static void MatShadowExpectEarly(MatShadow *s)
 {
-  const MatShadowPatience *patience = &s->patience;
-  MatShadowPast           *past     = &s->past;
-  const PetscLogDouble     model = MatShadowModelConvert(s), cost = model * (model + MatShadowConverted.actual) / (model + MatShadowConverted.expected);
-  PetscLogDouble           now;
+  MatShadowPast       *past  = &s->past;
+  const PetscLogDouble model = MatShadowModelConvert(s), cost = model * (model + MatShadowConverted.actual) / (model + MatShadowConverted.expected);
+  PetscLogDouble       now;
 
   past->early = PETSC_FALSE;
-  if (s->phase != MAT_SHADOW_WAITING || MatShadowOnDevice(s) || !MatShadowMeasures(s) || past->rate < patience->lasting || s->products < patience->convert + patience->update * past->sets) return;
+  if (s->phase != MAT_SHADOW_WAITING || MatShadowOnDevice(s) || !MatShadowMeasures(s) || past->rate < SYS_TUNE_LASTING || s->products < SYS_TUNE_CONVERT + SYS_TUNE_UPDATE * past->sets) return;
   now         = SysSeconds(CLOCK_THREAD_CPUTIME_ID);
   past->early = (PetscBool)(cost <= SYS_TUNE_EARLY * (now - past->since) && cost + MatShadowConverted.early <= SYS_TUNE_EARLY * (now - MatShadowConverted.begin));
 }
