@@ -11,9 +11,9 @@ cd "$(dirname "$0")/.." || exit 1
 # The order: a file may include the names to the left of its folder in a line, and those to the left of these names in other lines. A * stands for one
 # name of a folder. The public header is petscamb.h.
 order='
-sys petscamb.h < vec/ambvec < mat/shadow
-sys petscamb.h < mat/aij < mat/shadow
-sys petscamb.h < mat/shadow < mat/halo mat/product < mat/impls/* < petscamb.c
+sys petscamb.h < vec/ambvec < mat/shadow/core
+sys petscamb.h < mat/aij < mat/shadow/core < mat/shadow/adopt < mat/shadow/user
+sys petscamb.h < mat/shadow/core < mat/halo mat/product < mat/impls/* < petscamb.c
 mat/impls/amb < mat/impls/ccoo < petscamb.c
 mat/impls/amb < mat/impls/tilecomposite < petscamb.c
 mat/halo mat/product < mat/impls/amb < mat/impls/nus < mat/impls/autosparse < petscamb.c
@@ -30,7 +30,8 @@ sys mat/impls/hashgemm/cuda < mat/graph/cuda < mat/graph/glue
 sys < ksp/ksp/impls/fused < ksp/ksp/impls/ambksp < ksp/ksp/impls/ambcg ksp/ksp/impls/ambbcgs ksp/ksp/impls/ambchebyshev < petscamb.c
 petscamb.h < ksp/ksp/impls/ambksp
 mat/halo < ksp/ksp/impls/ambksp
-mat/shadow < ksp/pc/impls/* < petscamb.c
+mat/shadow/user < ksp/pc/impls/* < petscamb.c
+mat/shadow/user < ksp/ksp/impls/ambksp
 ksp/ksp/impls/ambchebyshev < ksp/pc/impls/mg < petscamb.c
 petscamb.h < ksp/examples
 '

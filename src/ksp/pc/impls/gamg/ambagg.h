@@ -6,7 +6,7 @@
 
 #include <petscsf.h>
 
-#include "mat/shadow/shadow.h"
+#include "mat/shadow/core/shadow.h"
 #include "ksp/pc/impls/gamg/aggcuda.h"
 #include "ksp/pc/impls/gamg/aggkernels.h"
 #include "ksp/pc/impls/gamg/ambaggcompat.h"

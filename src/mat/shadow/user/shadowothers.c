@@ -5,7 +5,7 @@
    PETSc's constructors of these types are replaced by ones that count. A BAIJ or SBAIJ counts at the end of its first assembly, because a factor and a matrix that
    becomes another type have none, and not inside the assembly of an MPI matrix, whose blocks it assembles.
 */
-#include "mat/shadow/shadow.h"
+#include "mat/shadow/core/shadow.h"
 
 #define OTHERS(F) F(SEQBAIJ, seqbaij, "baij", PETSC_TRUE) F(MPIBAIJ, mpibaij, "baij", PETSC_TRUE) F(SEQSBAIJ, seqsbaij, "sbaij", PETSC_TRUE) F(MPISBAIJ, mpisbaij, "sbaij", PETSC_TRUE) F(IS, is, "is", PETSC_FALSE) F(NEST, nest, "nest", PETSC_FALSE)
 

@@ -9,7 +9,7 @@
 #include <pthread.h>
 #include <petscdevice_cuda.h>
 
-#include "mat/shadow/shadow.h"
+#include "mat/shadow/core/shadow.h"
 
 #if defined(PETSC_USE_REAL_SINGLE)
   #define BLAS(name) cublasS##name
