@@ -4,8 +4,8 @@
 */
 #include "sys/systhreads.h"
 #include "vec/ambvec/ambvec.h"
-#include "mat/shadow/shadow.h"
-#include "mat/shadow/shadowoptions.h"
+#include "mat/shadow/core/shadow.h"
+#include "mat/shadow/user/shadowoptions.h"
 #include "mat/product/product.h"
 #if defined(PETSC_HAVE_CUDA)
   #include <petscdevice.h>
@@ -160,6 +160,8 @@ PetscErrorCode(PetscAMBInitializePackage)(void)
   PetscCall(MatShadowOptionsRegister());
   PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
   SysThreadsChoose(size);
+  MatShadowAdoptFunctions     = &MatShadowAdopterTable;
+  MatShadowUserFunctions      = &MatShadowUserTable;
   MatShadowProductsOfMatrices = &MatProductSlot;
 #if defined(SYS_HAVE_DEVICE)
   MatShadowExchangeOfVectors = &MatHaloExchange;

@@ -47,7 +47,7 @@ VIEW = """  Mat Object: 1 MPI process
 BARE = "  Mat Object: 1 MPI process\n    type: seqaij\n      KSP Object: (redundant_) 1 MPI process\n"
 
 check("the report is taken out", petsccompare.take_report("before\n" + REPORT + "after\n", "amb") == ("before\nafter\n", True))
-with open(os.path.join(ROOT, "src", "mat", "shadow", "shadowreport.c"), encoding="utf-8") as source:
+with open(os.path.join(ROOT, "src", "mat", "shadow", "user", "shadowreport.c"), encoding="utf-8") as source:
     shapes = [re.sub(r"%-?[\d.]*l?[dfg]", "7", shape).replace("%-10s", "amb") for shape in re.findall(r'PetscPrintf\(PETSC_COMM_SELF, "(  .*?)\\n"', source.read())]
 kept = [shape for shape in shapes if petsccompare.take_report(shape + "\n", "amb")[0] and not re.match("  (amb|%s) ", shape)]
 check("every line of the report is one that is taken out" + "".join(", not: " + shape for shape in kept), len(shapes) > 8 and not kept)

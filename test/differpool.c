@@ -3,7 +3,7 @@
    The pool of pairs: random numbers, choice of operands, patterns and values, types of both sides
 */
 #include "differ.h"
-#include "mat/shadow/shadow.h"
+#include "mat/shadow/core/shadow.h"
 
 /* ------------------------------------------------------- random numbers ------------------------------------------------------- */
 

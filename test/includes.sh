@@ -11,11 +11,11 @@ cd "$(dirname "$0")/.." || exit 1
 # The order: a file may include the names to the left of its folder in a line, and those to the left of these names in other lines. A * stands for one
 # name of a folder, the same in both. The public headers are petscamb.h and, at its end, petscambgraph.h.
 order='
-sys petscamb.h < vec/ambvec < mat/shadow
-sys petscamb.h < mat/aij < mat/shadow
-sys petscamb.h < mat/shadow < mat/halo mat/product < mat/impls/*/glue < petscamb.c
+sys petscamb.h < vec/ambvec < mat/shadow/core
+sys petscamb.h < mat/aij < mat/shadow/core < mat/shadow/adopt < mat/shadow/user
+sys petscamb.h < mat/shadow/core < mat/halo mat/product < mat/impls/*/glue < petscamb.c
 sys < mat/impls/*/host < mat/impls/*/cuda < mat/impls/*/glue
-mat/shadow < mat/impls/autosparse < petscamb.c
+mat/shadow/core < mat/impls/autosparse < petscamb.c
 mat/impls/amb/host < mat/impls/nus/host
 mat/impls/amb/cuda < mat/impls/nus/cuda mat/impls/ccoo/cuda mat/impls/tilecomposite/cuda
 mat/impls/amb/glue < mat/impls/nus/glue
@@ -30,7 +30,8 @@ petscambgraph.h mat/io < graph/io < petscamb.c
 sys < ksp/ksp/impls/fused < ksp/ksp/impls/ambksp < ksp/ksp/impls/ambcg ksp/ksp/impls/ambbcgs ksp/ksp/impls/ambchebyshev < petscamb.c
 petscamb.h < ksp/ksp/impls/ambksp
 mat/halo < ksp/ksp/impls/ambksp
-mat/shadow < ksp/pc/impls/*/glue ksp/pc/impls/ambinverse < petscamb.c
+mat/shadow/user < ksp/pc/impls/*/glue ksp/pc/impls/ambinverse < petscamb.c
+mat/shadow/user < ksp/ksp/impls/ambksp
 sys < ksp/pc/impls/*/host < ksp/pc/impls/*/cuda < ksp/pc/impls/*/glue
 ksp/ksp/impls/fused ksp/ksp/impls/ambchebyshev < ksp/pc/impls/mg/glue
 petscamb.h < ksp/examples

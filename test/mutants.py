@@ -36,6 +36,8 @@ JUDGES = (
     ("phases_1", "src/mat/shadow"),
     ("errors+nsize-2", "src/mat/shadow"),
     ("inherit_types+nsize-2+mat_type-amb", "src/mat/shadow"),
+    ("inherit_types+nsize-2+mat_type-amb", "src/mat/aij"),
+    ("conformance_pairs_2", "src/mat/aij"),
     ("products_hashgemm+nsize-2", "src/mat/impls"),
     ("inherit_hashgemm+nsize-2", "hashgemm/glue"),
     ("hashgemm_types+nsize-1+mat_type-hashgemm", "src/mat/impls"),

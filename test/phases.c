@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 static char help[] = "The phases of a shadow on the host, product by product: when it converts, renews values, gives up, and looks again.\n";
 
-#include "mat/shadow/shadow.h"
+#include "mat/shadow/core/shadow.h"
 #include "testutil.h"
 #include <petsctime.h>
 

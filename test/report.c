@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 static char help[] = "-petscamb_view: the table at the end counts what this program does, and names options that nobody knows.\n";
 
-#include "mat/shadow/shadow.h"
+#include "mat/shadow/core/shadow.h"
 #include "testutil.h"
 
 static const TestShape grid    = {"grid", 400, 400, TestRowGrid, TestValueGeneral, PETSC_FALSE};

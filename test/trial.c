@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 static char help[] = "The judgement between two ways to make a product, from times with noise.\n";
 
-#include "mat/shadow/shadow.h"
+#include "mat/shadow/core/shadow.h"
 #include "testutil.h"
 
 /* Times of a product: what it takes, and what else ran in each round */

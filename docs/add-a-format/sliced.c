@@ -2,7 +2,7 @@
 /*
    MATSLICED: SELL-C-sigma as a shadow of AIJ
 */
-#include "mat/shadow/shadowformat.h"
+#include "mat/shadow/core/shadowformat.h"
 #include "mat/impls/sliced/host/slicedhost.h"
 
 extern const MatShadowFormat MatShadowFormatSliced;

@@ -8,7 +8,7 @@
 
 #include <petscdevice_cuda.h>
 
-#include "mat/shadow/shadow.h"
+#include "mat/shadow/core/shadow.h"
 
 #include "mat/halo/halocuda.h"
 

@@ -287,7 +287,7 @@ static PetscErrorCode MatProductName(const Mat operand[3], PetscBool aij, char n
     const MatShadowFormat *format;
 
     PetscCall(MatShadowGetFormat(operand[k], &format));
-    if (format && aij) type = operand[k]->ops->mult == MatMult_Shadow ? MATSEQAIJ : MATMPIAIJ;
+    if (format && aij) type = MatShadowIsSequential(operand[k]) ? MATSEQAIJ : MATMPIAIJ;
     PetscCall(PetscStrlcat(name, "_", size));
     PetscCall(PetscStrlcat(name, type, size));
   }
@@ -316,7 +316,7 @@ static PetscErrorCode MatProductDeviceDense(const Mat operand[3], PetscErrorCode
 
   PetscFunctionBegin;
   PetscCall(PetscObjectBaseTypeCompare((PetscObject)operand[1], MATSEQDENSE, &dense));
-  if (dense && !operand[2] && MatAIJValuesOnDevice(operand[0]) && operand[0]->ops->mult == MatMult_Shadow) *f = MatAIJGetBase(operand[0])->productsetfromoptions;
+  if (dense && !operand[2] && MatAIJValuesOnDevice(operand[0]) && MatShadowIsSequential(operand[0])) *f = MatAIJGetBase(operand[0])->productsetfromoptions;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

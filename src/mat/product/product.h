@@ -4,7 +4,7 @@
 */
 #pragma once
 
-#include "mat/shadow/shadow.h"
+#include "mat/shadow/core/shadow.h"
 
 /* An algorithm of MatProduct, for operands that are AIJ or subtypes of petsc-amb */
 typedef struct {

@@ -2,7 +2,7 @@
 /*
    MATAUTOSPARSE: a matrix in the fastest of the AIJ and all formats that can choose their parameters themselves
 */
-#include "mat/shadow/shadowformat.h"
+#include "mat/shadow/core/shadowformat.h"
 
 /* Lists the candidates of the formats: the best one of each first, then their further candidates */
 static int AutoSparseRank(PetscBool device, const MatShadowCSR *csr, MatShadowTune tune, MatShadowCandidate list[], const char **reason)

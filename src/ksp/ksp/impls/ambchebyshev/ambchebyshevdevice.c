@@ -4,7 +4,7 @@
 */
 #include <petscdevice_cuda.h>
 
-#include "mat/shadow/shadow.h"
+#include "mat/shadow/core/shadow.h"
 #include "ksp/ksp/impls/ambchebyshev/ambchebyshev.h"
 #include "ksp/ksp/impls/fused/fusedcuda.h"
 

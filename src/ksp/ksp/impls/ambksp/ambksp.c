@@ -2,8 +2,8 @@
 #include "sys/sysmemory.h"
 #include "sys/systhreads.h"
 #include "vec/ambvec/ambvec.h"
-#include "mat/shadow/shadowformat.h"
-#include "mat/shadow/shadowoptions.h"
+#include "mat/shadow/core/shadowformat.h"
+#include "mat/shadow/user/shadowoptions.h"
 #include "ksp/ksp/impls/ambksp/ambksp.h"
 
 #define KSPAMB_NAME "KSPAMB" /* of the context, among the objects that are attached to the KSP */

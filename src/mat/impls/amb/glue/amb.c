@@ -2,7 +2,7 @@
 /*
    MATAMB, the Adaptive Multi-level Blocking format, as a shadow of AIJ
 */
-#include "mat/shadow/shadowformat.h"
+#include "mat/shadow/core/shadowformat.h"
 #include "mat/impls/amb/host/ambhost.h"
 #if defined(SYS_HAVE_DEVICE)
   #include "mat/impls/amb/glue/ambdevice.h"

@@ -4,7 +4,7 @@
 */
 #pragma once
 
-#include "mat/shadow/shadowformat.h"
+#include "mat/shadow/core/shadowformat.h"
 #include "mat/impls/amb/cuda/ambcuda.h"
 
 /* Is the layout worth a try? It is made already, at little cost: its own bytes count, not those of the model, which looks at some of the rows only. cuSPARSE takes

@@ -2,7 +2,7 @@
 /*
    MATCCOO, compressed COO, as a shadow of AIJ
 */
-#include "mat/shadow/shadowformat.h"
+#include "mat/shadow/core/shadowformat.h"
 #include "mat/impls/ccoo/host/ccoohost.h"
 #if defined(SYS_HAVE_DEVICE)
   #include "mat/impls/ccoo/cuda/ccoocuda.h"

@@ -2,7 +2,7 @@
 /*
    MATNUSSELL, non-uniformly segmented SELL-C-sigma, as a shadow of AIJ
 */
-#include "mat/shadow/shadowformat.h"
+#include "mat/shadow/core/shadowformat.h"
 #include "mat/impls/nus/host/nushost.h"
 #if defined(SYS_HAVE_DEVICE)
   #include "mat/impls/amb/glue/ambdevice.h"

@@ -2,7 +2,7 @@
 /*
    MATTILECOMPOSITE, tile-composite, as a shadow of AIJ
 */
-#include "mat/shadow/shadowformat.h"
+#include "mat/shadow/core/shadowformat.h"
 #include "mat/impls/tilecomposite/host/tilehost.h"
 #if defined(SYS_HAVE_DEVICE)
   #include <petscdevice.h>

@@ -6,7 +6,7 @@
 
 #include <petscsf.h>
 
-#include "mat/shadow/shadow.h"
+#include "mat/shadow/core/shadow.h"
 #include "ksp/pc/impls/gamg/cuda/aggcuda.h"
 #include "ksp/pc/impls/gamg/host/agghost.h"
 #include "ksp/pc/impls/gamg/glue/aggcompat.h"

@@ -4,7 +4,7 @@
    is applied to the columns of the identity once, and is a dense product from then on.
 */
 #include "ksp/pc/impls/mg/glue/mgcycle.h"
-#include "mat/shadow/shadowoptions.h"
+#include "mat/shadow/user/shadowoptions.h"
 
 PetscErrorCode MGCycleRegister(void);
 

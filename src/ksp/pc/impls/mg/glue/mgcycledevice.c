@@ -7,7 +7,7 @@
 */
 #include <petscdevice_cuda.h>
 
-#include "mat/shadow/shadow.h"
+#include "mat/shadow/core/shadow.h"
 #include "ksp/ksp/impls/fused/fusedcuda.h"
 #include "ksp/pc/impls/mg/glue/mgcycle.h"
 #include "ksp/pc/impls/mg/cuda/mgcyclecuda.h"

@@ -8,7 +8,7 @@
 */
 #include <petsc/private/pcmgimpl.h>
 
-#include "mat/shadow/shadow.h"
+#include "mat/shadow/core/shadow.h"
 
 PetscErrorCode MGInterpolationRegister(void);
 

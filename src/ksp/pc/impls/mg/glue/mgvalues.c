@@ -7,8 +7,8 @@
 */
 #include <petsc/private/pcmgimpl.h>
 
-#include "mat/shadow/shadow.h"
-#include "mat/shadow/shadowoptions.h"
+#include "mat/shadow/core/shadow.h"
+#include "mat/shadow/user/shadowoptions.h"
 
 PetscErrorCode MGValuesRegister(void);
 

@@ -8,34 +8,7 @@
    several formats may be tried, see shadowtune.c. On the device the time of a product is not known until the queue has run dry: the traffic model is trusted
    until enough products were made to repay tuning, and then both sides are timed on vectors made for the purpose.
 */
-#include <math.h>
-
-#include "vec/ambvec/ambvec.h"
-#include "mat/shadow/shadow.h"
-#include "sys/systrap.h"
-
-/* ------------------------------------------------- phases ------------------------------------------------- */
-
-#define NONE MAT_SHADOW_PHASES /* the event does not occur in this phase */
-
-static const MatShadowPhase transitions[MAT_SHADOW_PHASES][MAT_SHADOW_EVENTS] = {
-  /*                        RESET               VALUES               CONVERTED           UPDATED             DECLINE              RETRY */
-  [MAT_SHADOW_WAITING]  = {MAT_SHADOW_WAITING, MAT_SHADOW_WAITING,  MAT_SHADOW_CURRENT, NONE,               MAT_SHADOW_DECLINED, MAT_SHADOW_WAITING},
-  [MAT_SHADOW_CURRENT]  = {MAT_SHADOW_WAITING, MAT_SHADOW_STALE,    MAT_SHADOW_CURRENT, MAT_SHADOW_CURRENT, MAT_SHADOW_DECLINED, MAT_SHADOW_CURRENT},
-  [MAT_SHADOW_STALE]    = {MAT_SHADOW_WAITING, MAT_SHADOW_STALE,    MAT_SHADOW_CURRENT, MAT_SHADOW_CURRENT, MAT_SHADOW_DECLINED, MAT_SHADOW_STALE  },
-  [MAT_SHADOW_DECLINED] = {MAT_SHADOW_WAITING, MAT_SHADOW_DECLINED, MAT_SHADOW_CURRENT, NONE,               MAT_SHADOW_DECLINED, MAT_SHADOW_WAITING}
-};
-
-PetscErrorCode MatShadowMove(MatShadow *s, MatShadowEvent event)
-{
-  const MatShadowPhase to = transitions[s->phase][event];
-
-  PetscFunctionBegin;
-  PetscCheck(to != NONE, PETSC_COMM_SELF, PETSC_ERR_PLIB, "Event %d in phase %d of a shadow", (int)event, (int)s->phase);
-  s->phase = to;
-  PetscCall(MatShadowReportMoved(s, event));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
+#include "mat/shadow/core/shadow.h"
 
 /* Sets how many products repay the work on the pattern at hand */
 static void MatShadowSetPatience(MatShadow *s)
@@ -133,27 +106,6 @@ static PetscErrorCode MatShadowGetCSR(Mat A, const MatShadow *s, MatShadowCSR *c
   }
   PetscCall(MatSeqAIJGetCSRAndMemType(A, NULL, NULL, &a, NULL));
   csr->A.a = a;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Goes back to the AIJ, but keeps the times of the candidates */
-PetscErrorCode MatShadowDropData(MatShadow *s)
-{
-  MatShadowInfo *info = &s->info, old = *info;
-
-  PetscFunctionBegin;
-  if (s->data) (*s->ops->destroy)(s->data);
-  s->data = NULL;
-  PetscCall(PetscMemzero(info, sizeof(*info)));
-  info->format       = "csr";
-  info->kernel       = MatShadowOnDevice(s) ? "aijcusparse" : "aij";
-  info->reason       = "no products yet";
-  info->nonzeros     = old.nonzeros;
-  info->bytes_csr    = old.bytes_csr;
-  info->time_convert = old.time_convert;
-  info->time_update  = old.time_update;
-  info->conversions  = old.conversions;
-  info->updates      = old.updates;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -314,7 +266,7 @@ static PetscErrorCode MatShadowLookAgain(MatShadow *s)
 }
 
 /* Decides whether the format, a candidate or the AIJ makes this product. Converts or updates the matrix before, if the time for that has come. */
-static PetscErrorCode MatShadowChoose(Mat A, MatShadow *s, PetscBool transpose, MatShadowCSR *csr, MatShadowRun *run)
+PetscErrorCode MatShadowChoose(Mat A, MatShadow *s, PetscBool transpose, MatShadowCSR *csr, MatShadowRun *run)
 {
   MatShadowTrial          *trial    = &s->trial[transpose];
   const MatShadowPatience *patience = &s->patience;
@@ -367,130 +319,6 @@ static PetscErrorCode MatShadowChoose(Mat A, MatShadow *s, PetscBool transpose, 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The product as the AIJ or the AIJCUSPARSE makes it */
-static PetscErrorCode MatShadowBaseMult(Mat A, const MatShadow *s, PetscBool transpose, Vec xx, Vec yy, Vec zz)
-{
-  const struct _MatOps *base = MatShadowOnDevice(s) ? MatAIJGetBaseCUSPARSE(PETSC_TRUE) : &MatAIJBaseSeq;
-
-  PetscFunctionBegin;
-  if (MatShadowOnDevice(s) && transpose && yy && yy != zz) { /* for this product AIJCUSPARSE adds to z instead of y */
-    PetscCall(MatShadowDeviceCopy(yy, zz));
-    yy = zz;
-  }
-  if (transpose && !yy && !MatShadowOnDevice(s)) { /* AIJ would call VecSet(), which is collective, but only some processes may be on the AIJ */
-    PetscScalar *z;
-
-    PetscCall(VecGetArrayWrite(zz, &z));
-    PetscCall(PetscArrayzero(z, A->cmap->n));
-    PetscCall(VecRestoreArrayWrite(zz, &z));
-    yy = zz;
-  }
-  if (transpose) {
-    if (yy) PetscCall((*base->multtransposeadd)(A, xx, yy, zz));
-    else PetscCall((*base->multtranspose)(A, xx, zz));
-  } else {
-    if (yy) PetscCall((*base->multadd)(A, xx, yy, zz));
-    else PetscCall((*base->mult)(A, xx, zz));
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* z = y + ..., where y may be z or NULL */
-static PetscErrorCode MatShadowGetVectors(const MatShadow *s, Vec xx, Vec yy, Vec zz, MatShadowVectors *v)
-{
-  PetscFunctionBegin;
-  if (MatShadowOnDevice(s)) {
-    PetscCall(MatShadowDeviceGetVectors(xx, yy, zz, v));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  v->y = NULL;
-  PetscCall(VecGetArrayRead(xx, &v->x));
-  if (yy == zz) {
-    PetscCall(VecGetArray(zz, &v->z));
-    v->y = v->z;
-  } else PetscCall(VecGetArrayWrite(zz, &v->z));
-  if (yy && yy != zz) PetscCall(VecGetArrayRead(yy, &v->y));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode MatShadowRestoreVectors(const MatShadow *s, Vec xx, Vec yy, Vec zz, MatShadowVectors *v, PetscBool done)
-{
-  PetscFunctionBegin;
-  if (MatShadowOnDevice(s)) {
-    PetscCall(MatShadowDeviceRestoreVectors(s, xx, yy, zz, v, done));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  PetscCall(VecRestoreArrayRead(xx, &v->x));
-  if (yy == zz) PetscCall(VecRestoreArray(zz, &v->z));
-  else PetscCall(VecRestoreArrayWrite(zz, &v->z));
-  if (yy && yy != zz) PetscCall(VecRestoreArrayRead(yy, &v->y));
-  if (done) PetscCall(PetscLogFlops(2.0 * s->nz));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* A format is filled with zeros, and 0 times infinity is an invalid operation. If such operations end the program (-fp_trap), a product with numbers that are not finite
-   is made on the AIJ: the program then ends where it would with the AIJ, and nowhere else. */
-static PetscErrorCode MatShadowAvoidTrap(Vec x, MatShadowRun *run)
-{
-  const PetscScalar *a;
-  PetscInt           n;
-  PetscBool          finite = PETSC_TRUE;
-
-  PetscFunctionBegin;
-  PetscCall(VecGetLocalSize(x, &n));
-  PetscCall(VecGetArrayRead(x, &a));
-  for (PetscInt k = 0; k < n && finite; k++) finite = (PetscBool)(isfinite(PetscRealPart(a[k])) && isfinite(PetscImaginaryPart(a[k])));
-  PetscCall(VecRestoreArrayRead(x, &a));
-  if (!finite) {
-    run->data  = NULL;
-    run->trial = NULL;
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* z = A x + y, or z = A x if y is NULL; y may be z */
-PetscErrorCode MatShadowProduct(Mat A, PetscBool transpose, Vec xx, Vec yy, Vec zz)
-{
-  const Vec        result = zz;
-  MatShadow       *s;
-  MatShadowCSR     csr;
-  MatShadowRun     run;
-  MatShadowVectors v;
-  PetscBool        done = PETSC_TRUE;
-  PetscLogDouble   t0   = 0, t1;
-
-  PetscFunctionBegin;
-  PetscCall(MatShadowGet(A, &s));
-  if (MatShadowOnDevice(s)) {
-    PetscCall(MatShadowDeviceBringAll(A, transpose, &xx, &yy, &zz));
-    PetscCall(VecAMBTake(xx));
-    PetscCall(VecAMBTake(zz));
-  }
-  PetscCall(MatShadowChoose(A, s, transpose, &csr, &run));
-  if (run.data && !MatShadowOnDevice(s) && SysTrapsInvalid()) PetscCall(MatShadowAvoidTrap(xx, &run));
-  s->served++;
-  s->products++;
-  if (run.trial || MatShadowReporting) PetscCall(PetscTime(&t0));
-  if (run.data) {
-    PetscCall(MatShadowGetVectors(s, xx, yy, zz, &v));
-    PetscCall(MatShadowCheckStatus((*(transpose ? run.ops->multtranspose : run.ops->mult))(run.data, &csr.A, 1, v.x, yy ? 1 : 0, v.y, v.z, csr.stream), &done));
-    PetscCall(MatShadowRestoreVectors(s, xx, yy, zz, &v, done));
-    if (!done) PetscCall(PetscInfo(A, "Not enough memory for the %sproduct, which goes back to the AIJ\n", transpose ? "transposed " : ""));
-  }
-  if (!done && run.data == s->data) {
-    s->trial[transpose].verdict = MAT_SHADOW_FOR_AIJ;
-    run.trial                   = NULL;
-  }
-  if (!done || !run.data) PetscCall(MatShadowBaseMult(A, s, transpose, xx, yy, zz));
-  PetscCall(MatShadowCount(s, (PetscBool)(done && run.data), t0));
-  if (run.trial) {
-    PetscCall(PetscTime(&t1));
-    MatShadowTrialTake(run.trial, run.format, done ? t1 - t0 : PETSC_MAX_REAL);
-  }
-  if (zz != result) PetscCall(MatShadowDeviceTake(zz, result));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* Converts or updates the matrix now, without waiting for the products that would repay it */
 PetscErrorCode MatShadowMakeReady(Mat A, MatShadow *s, void *ctx)
 {
@@ -530,7 +358,7 @@ PetscErrorCode MatShadowExpectProducts(Mat A, PetscBool transpose)
   MatShadowCSR csr;
 
   PetscFunctionBegin;
-  if (!MatAIJIsCUSPARSE(A) || A->ops->mult != MatMult_Shadow) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!MatAIJIsCUSPARSE(A) || !MatShadowIsSequential(A)) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatShadowGet(A, &s));
   if (!MatShadowOnDevice(s)) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatShadowCheckState(A, s, &csr));
@@ -548,7 +376,7 @@ PetscErrorCode MatShadowLeavesToAIJ(Mat A, PetscBool transpose, MatShadowCSR *cs
 
   PetscFunctionBegin;
   *leaves = PETSC_FALSE;
-  if (!MatAIJIsCUSPARSE(A) || A->ops->mult != MatMult_Shadow) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!MatAIJIsCUSPARSE(A) || !MatShadowIsSequential(A)) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatShadowGet(A, &s));
   if (!MatShadowOnDevice(s)) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatShadowCheckState(A, s, csr));
@@ -566,8 +394,8 @@ PetscErrorCode MatShadowExpectLevel(Mat A, Mat P)
 {
   PetscFunctionBegin;
   if (MatShadowLevelsNow.running) {
-    if (A != MatShadowLevelsNow.finest) PetscCall(MatShadowSetValues(A, MatShadowLevelsNow.values));
-    PetscCall(MatShadowSetValues(P, MatShadowLevelsNow.values));
+    if (A != MatShadowLevelsNow.finest) PetscTryMethod(A, "MatShadowSetValues_C", (Mat, MatShadowValues), (A, MatShadowLevelsNow.values));
+    PetscTryMethod(P, "MatShadowSetValues_C", (Mat, MatShadowValues), (P, MatShadowLevelsNow.values));
   }
   PetscCall(MatShadowForEach(A, MatShadowExpectLevel_One, NULL));
   if (MatAIJIsCUSPARSE(P)) PetscCall(MatShadowForEach(P, MatShadowExpectLevel_One, NULL));

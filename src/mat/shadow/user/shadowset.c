@@ -2,64 +2,13 @@
 /*
    Setters and getters of the shadow of a matrix, for a sequential matrix or for the blocks of an MPI matrix
 */
-#include "mat/shadow/shadow.h"
+#include "mat/shadow/core/shadow.h"
 
+const char *const MatShadowDevices[]     = {"auto", "cpu", "gpu", "MatShadowDevice", "MAT_SHADOW_DEVICE_", NULL};
 const char *const MatShadowHalos[]       = {"auto", "mpi", "nccl", "staged", "MatShadowHalo", "MAT_SHADOW_HALO_", NULL};
 const char *const MatShadowValuesNames[] = {"double", "exact", "single", "table", "MatShadowValues", "MAT_SHADOW_VALUES_", NULL};
 _Static_assert((int)MAT_SHADOW_VALUES_EXACT == SYS_VALUES_EXACT && (int)MAT_SHADOW_VALUES_SINGLE == SYS_VALUES_SINGLE && (int)MAT_SHADOW_VALUES_TABLE == SYS_VALUES_TABLE, "the kernels have the same numbers");
 const char *const MatShadowTunes[] = {"off", "model", "measure", "online", "MatShadowTune", "MAT_SHADOW_TUNE_", NULL};
-
-/* Calls f on the shadow of a sequential matrix, or on the shadows of the blocks of an assembled MPI matrix; does nothing for a matrix without a shadow */
-PetscErrorCode MatShadowForEach(Mat A, PetscErrorCode (*f)(Mat, MatShadow *, void *), void *ctx)
-{
-  const MatShadowFormat *format;
-  MatShadow             *s;
-  Mat                    block[2] = {A, NULL};
-
-  PetscFunctionBegin;
-  PetscCall(MatShadowGetFormat(A, &format));
-  if (!format) PetscFunctionReturn(PETSC_SUCCESS);
-  if (A->ops->mult != MatMult_Shadow) {
-    if (!A->assembled && !A->was_assembled) PetscFunctionReturn(PETSC_SUCCESS);
-    PetscCall(MatShadowAttachBlocks(A));
-    PetscCall(MatMPIAIJGetSeqAIJ(A, &block[0], &block[1], NULL));
-  }
-  for (int k = 0; k < 2; k++) {
-    if (!block[k]) continue;
-    PetscCall(MatShadowGet(block[k], &s));
-    PetscCall((*f)(block[k], s, ctx));
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Takes the parameters of another shadow, or takes note that its own have changed: drops the format made with the old ones */
-PetscErrorCode MatShadowTakeParams(Mat A, MatShadow *s, void *ctx)
-{
-  const MatShadow *from = (const MatShadow *)ctx;
-
-  PetscFunctionBegin;
-  if (s != from) {
-    s->tune   = from->tune;
-    s->values = from->values;
-    s->keep   = from->keep;
-    PetscCall(PetscMemcpy(s->params, from->params, s->format->params_size));
-  }
-  PetscCall(MatShadowDrop(s));
-  s->tuned = PETSC_FALSE;
-  PetscCall(PetscArrayzero(s->trial, 2));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Called after a setter has changed the parameters of A: copies them to the blocks of an MPI matrix, and drops the formats made with the old ones */
-PetscErrorCode MatShadowParamsChanged(Mat A)
-{
-  MatShadow *s;
-
-  PetscFunctionBegin;
-  PetscCall(MatShadowGet(A, &s));
-  PetscCall(MatShadowForEach(A, MatShadowTakeParams, s));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
 
 static PetscErrorCode MatShadowSetTune_Shadow(Mat A, MatShadowTune tune)
 {
@@ -255,6 +204,50 @@ PetscErrorCode MatShadowSetKeepAIJ(Mat A, PetscBool keep)
 }
 
 /*@
+  MatShadowSetDevice - puts a matrix of a shadow format, such as `MATAMB`, on the GPU or on the host
+
+  Collective
+
+  Input Parameters:
++ A     - the matrix; nothing happens if its type has no shadow
+- where - `MAT_SHADOW_DEVICE_AUTO` (the default), `MAT_SHADOW_DEVICE_CPU` or `MAT_SHADOW_DEVICE_GPU`
+
+  Options Database Key:
+. -mat_amb_device <auto,cpu,gpu> - the same for `MATAMB` matrices created later; the other types have the option with their names, as in -mat_nussell_device
+
+  Level: intermediate
+
+  Notes:
+  On the GPU the type name of the matrix is `MATAIJCUSPARSE`, its products with vectors run on the format, and `MatCreateVecs()` makes vectors of type
+  `VECCUDA`. Once a program has put a matrix on the GPU, all matrices that it creates as `MATAIJCUSPARSE` are of the format too, because PETSc makes
+  matrices of the same type by that name.
+
+  A matrix on the GPU that is set to the host stays a `MATAIJCUSPARSE`, bound to the CPU as by `MatBindToCPU()`. Vectors made before do not move.
+
+  Errors:
++ `PETSC_ERR_ARG_OUTOFRANGE` - `where` is none of these
+. `PETSC_ERR_GPU`            - `MAT_SHADOW_DEVICE_GPU`, but PETSc has no GPU to use; or some processes have a GPU and others none
+. `PETSC_ERR_SUP`            - `MAT_SHADOW_DEVICE_GPU` with a PETSc without CUDA, with complex numbers or with 64-bit indices
+- `PETSC_ERR_ORDER`          - a matrix on the host is to go to the GPU between its preallocation and its assembly
+
+  Example:
+.vb
+  PetscCall(MatSetType(A, MATAMB));
+  PetscCall(MatShadowSetDevice(A, MAT_SHADOW_DEVICE_CPU)); // stays on the host, though there is a GPU
+.ve
+
+.seealso: `MatShadowDevice`, `MatBindToCPU()`, `MatShadowSetTune()`, `MATAMB`
+@*/
+PetscErrorCode MatShadowSetDevice(Mat A, MatShadowDevice where)
+{
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(A, MAT_CLASSID, 1);
+  PetscCheck(where >= MAT_SHADOW_DEVICE_AUTO && where <= MAT_SHADOW_DEVICE_GPU, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_OUTOFRANGE, "No such place: %d; use MAT_SHADOW_DEVICE_AUTO, CPU or GPU", (int)where);
+  PetscTryMethod(A, "MatShadowSetDevice_C", (Mat, MatShadowDevice), (A, where));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
   MatShadowSetUp - converts a matrix to its shadow format now, instead of after the first few products
 
   Not Collective
@@ -291,258 +284,6 @@ PetscErrorCode MatShadowSetUp(Mat A)
   PetscValidHeaderSpecific(A, MAT_CLASSID, 1);
   PetscCheck(A->assembled, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_WRONGSTATE, "The matrix is not assembled; call MatAssemblyBegin() and MatAssemblyEnd() first");
   PetscCall(MatShadowForEach(A, MatShadowMakeReady, NULL));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Brings s->info up to date, and gets the format's own figures */
-static PetscErrorCode MatShadowDescribe(MatShadow *s, double figure[])
-{
-  MatShadowInfo *info = &s->info;
-
-  PetscFunctionBegin;
-  for (int k = 0; k < MAT_SHADOW_FIGURES; k++) figure[k] = 0;
-  info->time_csr    = s->trial[0].time_csr;
-  info->time_format = s->trial[0].time_format;
-  info->tuning      = PETSC_FALSE;
-  if (s->data) (*s->ops->describe)(s->data, info, figure);
-  PetscCall(MatShadowTuneGetInfo(s, info));
-  if (s->data && info->tuning && info->time_csr > 0 && info->time_format > 0 && !s->trial[0].verdict) info->reason = "on trial: the times so far do not decide yet";
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Adds the info of a block to the sum. Members that cannot be added stay those of the first block, which has nearly all entries. */
-static PetscErrorCode MatShadowGetInfo_One(Mat A, MatShadow *s, void *ctx)
-{
-  MatShadowInfo *sum = (MatShadowInfo *)ctx, *info = &s->info;
-  double         figure[MAT_SHADOW_FIGURES];
-
-  PetscFunctionBegin;
-  PetscCall(MatShadowDescribe(s, figure));
-  if (!sum->format) *sum = *info;
-  else {
-    sum->tried += info->tried;
-    if (!MatShadowOnDevice(s)) sum->tuning = (PetscBool)(sum->tuning || info->tuning); /* on the device the halo may multiply by this block instead */
-    sum->candidates += info->candidates;
-    sum->time_tune += info->time_tune;
-    sum->time_tune_beside += info->time_tune_beside;
-    sum->bytes_extra += info->bytes_extra;
-    sum->nonzeros += info->nonzeros;
-    sum->stored_values += info->stored_values;
-    sum->bytes_csr += info->bytes_csr;
-    sum->bytes_model += info->bytes_model;
-    sum->bytes_stored += info->bytes_stored;
-    sum->time_convert += info->time_convert;
-    sum->time_update += info->time_update;
-    sum->conversions += info->conversions;
-    sum->updates += info->updates;
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode MatShadowGetFigures_One(Mat A, MatShadow *s, void *ctx)
-{
-  MatShadowFigures *sum = (MatShadowFigures *)ctx;
-  double            figure[MAT_SHADOW_FIGURES];
-
-  PetscFunctionBegin;
-  if (!s->data) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(MatShadowDescribe(s, figure));
-  if (!sum->ops) {
-    sum->ops = s->ops;
-    PetscCall(PetscArraycpy(sum->value, figure, MAT_SHADOW_FIGURES));
-  } else if (sum->ops == s->ops) {
-    for (int k = 0; s->ops->figures && s->ops->figures[k].name; k++) sum->value[k] += s->ops->figures[k].scope != MAT_SHADOW_OF_BLOCK ? figure[k] : 0;
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Gets the format's own figures of the matrix on this process */
-PetscErrorCode MatShadowGetFigures(Mat A, MatShadowFigures *figures)
-{
-  PetscFunctionBegin;
-  PetscCall(PetscMemzero(figures, sizeof(*figures)));
-  PetscCall(MatShadowForEach(A, MatShadowGetFigures_One, figures));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/*@C
-  MatShadowGetFigure - gets a figure of the format that a matrix is stored in
-
-  Not Collective
-
-  Input Parameters:
-+ A    - the matrix
-- name - the name of the figure, such as "block_size"
-
-  Output Parameter:
-. value - the figure of this process, or -1 if the format of the matrix has no figure of this name
-
-  Level: advanced
-
-  Notes:
-  `MATAMB` and `MATNUSSELL` on the host have "block_size" (columns that share one index), "chunk_size" (rows that advance together), "sort_scope" (rows among
-  which lengths are sorted) and "tiles". On a GPU they have "block_size", "threads" (of a thread block), "steps" (blocks that one thread takes, at most) and
-  "tasks" (one warp does one task); of these tasks "tasks_diagonal" find columns by diagonals, "tasks_narrow" have 16-bit and "tasks_wide" 32-bit indices, and
-  "tasks_split" are parts of rows shared by several warps; "stencil" has the entries of the stencil that takes the place of all of these, or 0. `MATNUSSELL` also has "chunks_distinct" (on the host: chunks that differ in their values, or 0 if chunks do not share values), "s1", "k1", "s2" and "k2" (widths and numbers of segments) and "gathered"
-  (columns in another order). `MATAMB` and `MATNUSSELL` have "values_bits" (of a stored value), "values_distinct" (values in the table, or 0) and "values_exact" (1, or 0 if values are
-  rounded).
-
-  Figures of the blocks of an MPI matrix add up if they are numbers of things, such as "tasks"; others, such as "block_size", are those of the
-  diagonal block.
-
-  Example:
-.vb
-  PetscLogDouble b;
-
-  PetscCall(MatShadowSetUp(A));
-  PetscCall(MatShadowGetFigure(A, "block_size", &b)); // -1 if products stay on the AIJ
-.ve
-
-.seealso: `MatShadowGetInfo()`, `MATAMB`, `MATNUSSELL`
-@*/
-PetscErrorCode MatShadowGetFigure(Mat A, const char name[], PetscLogDouble *value)
-{
-  MatShadowFigures figures;
-
-  PetscFunctionBegin;
-  PetscValidHeaderSpecific(A, MAT_CLASSID, 1);
-  *value = -1;
-  PetscCall(MatShadowGetFigures(A, &figures));
-  for (int k = 0; figures.ops && figures.ops->figures && figures.ops->figures[k].name; k++) {
-    PetscBool same;
-
-    PetscCall(PetscStrcmp(name, figures.ops->figures[k].name, &same));
-    if (same) *value = figures.value[k];
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/*@C
-  MatShadowGetFigureAt - gets one of the figures of the format that a matrix is stored in, by its number
-
-  Not Collective
-
-  Input Parameters:
-+ A - the matrix
-- k - the number of the figure, from 0 on
-
-  Output Parameters:
-+ name  - the name of the figure, or `NULL` if there are no more figures
-- value - the figure of this process
-
-  Level: advanced
-
-  Note:
-  The name belongs to the library. A matrix that is not converted has no figures.
-
-  Example:
-.vb
-  const char    *name;
-  PetscLogDouble value;
-
-  for (PetscInt k = 0;; k++) {
-    PetscCall(MatShadowGetFigureAt(A, k, &name, &value));
-    if (!name) break;
-    PetscCall(PetscPrintf(PETSC_COMM_SELF, "%s = %g\n", name, value));
-  }
-.ve
-
-.seealso: `MatShadowGetFigure()`, `MatShadowGetInfo()`
-@*/
-PetscErrorCode MatShadowGetFigureAt(Mat A, PetscInt k, const char **name, PetscLogDouble *value)
-{
-  MatShadowFigures figures;
-  PetscInt         n = 0;
-
-  PetscFunctionBegin;
-  PetscValidHeaderSpecific(A, MAT_CLASSID, 1);
-  *name  = NULL;
-  *value = 0;
-  PetscCall(MatShadowGetFigures(A, &figures));
-  if (!figures.ops || !figures.ops->figures || k < 0) PetscFunctionReturn(PETSC_SUCCESS);
-  while (n < k && figures.ops->figures[n].name) n++;
-  *name = figures.ops->figures[n].name;
-  if (*name) *value = figures.value[n];
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* For setters of formats: gets the parameters of A, and its tuning */
-PetscErrorCode MatShadowGetParams(Mat A, void *params, MatShadowTune *tune)
-{
-  MatShadow *s;
-
-  PetscFunctionBegin;
-  PetscCall(MatShadowGet(A, &s));
-  PetscCall(PetscMemcpy(params, s->params, s->format->params_size));
-  *tune = s->tune;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* For setters of formats: sets the parameters of A, and its tuning; does nothing if A has the same already */
-PetscErrorCode MatShadowSetParams(Mat A, const void *params, MatShadowTune tune)
-{
-  MatShadow *s;
-  PetscBool  same;
-
-  PetscFunctionBegin;
-  PetscCall(MatShadowGet(A, &s));
-  PetscCall(PetscMemcmp(s->params, params, s->format->params_size, &same));
-  if (same && s->tune == tune) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscMemcpy(s->params, params, s->format->params_size));
-  s->tune = tune;
-  PetscCall(MatShadowParamsChanged(A));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/*@C
-  MatShadowGetInfo - gets the format of the shadow of a matrix, its bytes and the times measured
-
-  Not Collective
-
-  Input Parameter:
-. A - the matrix
-
-  Output Parameter:
-. info - the figures of this process, in bytes and seconds; `format` is `NULL` if the type of `A` has no shadow. The figures of the diagonal and
-         off-diagonal blocks of an MPI matrix are added up; those that do not add up (the format and its reason, the times of a product) are
-         those of the diagonal block.
-
-  Level: advanced
-
-  Notes:
-  Before the first products, or `MatShadowSetUp()`, `format` is "csr", and most figures are zero.
-
-  The texts belong to the library: do not free them. The other figures are copies, which later products do not change.
-
-  Fortran Note:
-  The texts of `type(MatShadowInfo)` are character variables, which cut off what is longer: 32 characters for format and kernel, 256 for reason.
-
-  Example:
-.vb
-  MatShadowInfo info;
-
-  PetscCall(MatShadowGetInfo(A, &info));
-  if (info.format) PetscCall(PetscPrintf(PETSC_COMM_SELF, "%s: %s\n", info.format, info.reason));
-.ve
-
-.seealso: `MatShadowInfo`, `MatShadowSetUp()`, `MatShadowSetTune()`, `MATAMB`
-@*/
-PetscErrorCode MatShadowGetInfo(Mat A, MatShadowInfo *info)
-{
-  const MatShadowFormat *format;
-  MatShadow             *s;
-
-  PetscFunctionBegin;
-  PetscValidHeaderSpecific(A, MAT_CLASSID, 1);
-  PetscCall(PetscMemzero(info, sizeof(*info)));
-  PetscCall(MatShadowForEach(A, MatShadowGetInfo_One, info));
-  if (!info->format) { /* an MPI matrix that has no blocks yet */
-    PetscCall(MatShadowGetFormat(A, &format));
-    if (format) {
-      PetscCall(MatShadowGet(A, &s));
-      PetscCall(MatShadowGetInfo_One(A, s, info));
-    }
-  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -13,7 +13,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#include "mat/shadow/shadow.h"
+#include "mat/shadow/core/shadow.h"
 
 typedef struct _MatShadowTuner MatShadowTuner;
 struct _MatShadowTuner {
@@ -577,7 +577,7 @@ PetscErrorCode MatShadowTuneView(Mat A, PetscViewer viewer)
   int                   far   = 0;
 
   PetscFunctionBegin;
-  if (A->ops->mult != MatMult_Shadow) PetscCall(MatMPIAIJGetSeqAIJ(A, &A, NULL, NULL));
+  if (!MatShadowIsSequential(A)) PetscCall(MatMPIAIJGetSeqAIJ(A, &A, NULL, NULL));
   PetscCall(MatShadowGet(A, &s));
   t = s->tuner;
   if (!t || t->busy || t->n < 2) PetscFunctionReturn(PETSC_SUCCESS);

@@ -5,8 +5,8 @@
 #include <limits.h>
 #include <strings.h>
 
-#include "mat/shadow/shadow.h"
-#include "mat/shadow/shadowoptions.h"
+#include "mat/shadow/core/shadow.h"
+#include "mat/shadow/user/shadowoptions.h"
 
 #define OPTIONS_MAX        128
 #define OPTIONS_NAME       48  /* bytes of the longest name of an option */

@@ -6,7 +6,7 @@
    each of which fits the cache, but not both together, would evict each other. Other programs on the machine disturb some rounds and not others: the
    rounds are compared with each other, and the median decides.
 */
-#include "mat/shadow/shadow.h"
+#include "mat/shadow/core/shadow.h"
 
 /* Adds the time of a product to the round at hand */
 void MatShadowTrialTake(MatShadowTrial *t, PetscBool format, PetscLogDouble seconds)

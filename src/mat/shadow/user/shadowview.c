@@ -2,7 +2,7 @@
 /*
    The shadow's lines in the output of -mat_view ::ascii_info and -ksp_view
 */
-#include "mat/shadow/shadow.h"
+#include "mat/shadow/core/shadow.h"
 
 #define VIEW_LONGEST 96 /* bytes of the longest answer */
 #define VIEW_KINDS   6
@@ -146,7 +146,7 @@ static PetscErrorCode MatShadowViewCopy(Mat A, PetscViewer viewer)
   Mat        block = A;
 
   PetscFunctionBegin;
-  if (A->ops->mult != MatMult_Shadow) PetscCall(MatMPIAIJGetSeqAIJ(A, &block, NULL, NULL));
+  if (!MatShadowIsSequential(A)) PetscCall(MatMPIAIJGetSeqAIJ(A, &block, NULL, NULL));
   PetscCall(MatShadowGet(block, &s));
   if (s->keep || !MatShadowOnDevice(s)) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscViewerASCIIPrintf(viewer, "  copy of the AIJ on the GPU: %s%s\n", s->copy ? "kept, because " : "given back", s->copy ? s->copy : ""));
@@ -177,7 +177,7 @@ static PetscErrorCode MatShadowViewInfo(Mat A, PetscViewer viewer)
     PetscCall(MatShadowViewCopy(A, viewer));
     if (info.bytes_extra > 0) PetscCall(PetscViewerASCIIPrintf(viewer, "  %.0f more bytes for new values and the transposed product\n", info.bytes_extra));
   }
-  if (A->ops->mult != MatMult_Shadow) PetscCall(MatShadowViewBlocks(A, viewer));
+  if (!MatShadowIsSequential(A)) PetscCall(MatShadowViewBlocks(A, viewer));
   PetscCall(MatShadowViewHalo(A, viewer));
   if (info.updates) PetscCall(PetscSNPrintf(update, sizeof(update), ", last update of values %.3g s", info.time_update));
   if (info.conversions) PetscCall(PetscViewerASCIIPrintf(viewer, "  conversion %.3g s%s\n", info.time_convert, update));

@@ -4,7 +4,7 @@
 */
 #include <petscdevice_cuda.h>
 
-#include "mat/shadow/shadow.h"
+#include "mat/shadow/core/shadow.h"
 
 /* Waits for all work in the stream, before a look at the clock */
 PetscErrorCode MatShadowDeviceWait(const MatShadowCSR *csr)
@@ -227,7 +227,7 @@ PetscErrorCode MatShadowDeviceExpectTranspose(Mat A)
   PetscCall(PetscObjectTypeCompare((PetscObject)A, MATSEQAIJCUSPARSE, &seq));
   if (!seq) PetscCall(MatMPIAIJGetSeqAIJ(A, &B, NULL, NULL));
   if (B->boundtocpu || !B->rmap->n || !B->cmap->n) PetscFunctionReturn(PETSC_SUCCESS);
-  if (B->ops->mult == MatMult_Shadow) PetscCall(MatShadowGet(B, &s));
+  if (MatShadowIsSequential(B)) PetscCall(MatShadowGet(B, &s));
   if (s && s->data ? s->phase == MAT_SHADOW_STALE || s->trial[1].verdict : !B->form_explicit_transpose || B->transupdated) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatAIJCUSPARSESetUp());
   PetscCall(MatShadowDeviceCreateVecs(B->rmap->n, B->cmap->n, PetscDefaultCudaStream, &x, &y, &array));
@@ -252,7 +252,7 @@ PetscErrorCode MatShadowDeviceSettled(Mat A, PetscBool transpose, MatShadowCSR *
   PetscObjectState      state;
 
   PetscFunctionBegin;
-  if (!MatAIJIsCUSPARSE(A) || A->ops->mult != MatMult_Shadow) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!MatAIJIsCUSPARSE(A) || !MatShadowIsSequential(A)) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatShadowGet(A, &s));
   trial = &s->trial[transpose];
   PetscCall(PetscObjectStateGet((PetscObject)A, &state));

@@ -10,7 +10,7 @@
 #include <unistd.h>
 #include <petscdevice_cuda.h>
 
-#include "mat/shadow/shadow.h"
+#include "mat/shadow/core/shadow.h"
 
 #if defined(PETSC_USE_REAL_SINGLE)
   #define BLAS(name) cublasS##name

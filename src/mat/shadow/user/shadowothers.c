@@ -6,7 +6,7 @@
    another type have none, and not inside the assembly of an MPI matrix, whose blocks it assembles. A MATNEST counts at its
    creation: MatCreateNest() assembles none.
 */
-#include "mat/shadow/shadow.h"
+#include "mat/shadow/core/shadow.h"
 
 #define OTHERS(F) F(SEQBAIJ, seqbaij, "baij", PETSC_TRUE) F(MPIBAIJ, mpibaij, "baij", PETSC_TRUE) F(SEQSBAIJ, seqsbaij, "sbaij", PETSC_TRUE) F(MPISBAIJ, mpisbaij, "sbaij", PETSC_TRUE) F(IS, is, "is", PETSC_TRUE) F(NEST, nest, "nest", PETSC_FALSE)
 

@@ -7,7 +7,7 @@
    replaces the constructors and the conversions, but not before the first matrix of a format is put on the device, or -petscamb_for_aij is given:
    other programs are not touched.
 */
-#include "mat/shadow/shadow.h"
+#include "mat/shadow/core/shadow.h"
 
 typedef PetscErrorCode (*MatConvertFunction)(Mat, MatType, MatReuse, Mat *);
 

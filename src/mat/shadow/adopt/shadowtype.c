@@ -7,117 +7,15 @@
    recognizes a subtype. On the device the matrix is an AIJCUSPARSE and keeps that name. The operations of the base type, which PETSc does not export,
    are read off a matrix made for the purpose.
 */
-#include "mat/shadow/shadow.h"
-#include "mat/shadow/shadowoptions.h"
+#include "mat/shadow/core/shadow.h"
 #include "vec/ambvec/ambvec.h"
-
-PetscLogEvent                 MAT_ShadowConvert, MAT_ShadowUpdate;
-const MatShadowProducts      *MatShadowProductsOfMatrices = NULL;
-const MatShadowExchange      *MatShadowExchangeOfVectors  = NULL;
-static const MatShadowFormat *formats[MAT_SHADOW_MAX];
-static int                    nformats = 0;
-
-/* Conversions that AIJ has under its own name, to be found under the names of the formats too */
-static const char *const inherited_seq[] = {"hypre", "is", "seqdense", "seqsbaij", "seqbaij", "seqsell", "mpiadj", "elemental", "scalapack", NULL};
-static const char *const inherited_mpi[] = {"hypre", "is", "mpidense", "mpisbaij", "mpibaij", "mpisell", "mpiadj", "elemental", "scalapack", NULL};
-static const char *const inherited_gpu[] = {"hypre", "is", "mpidense", "mpiadj", NULL};
-
-/* Other subtypes of AIJ: the shadow has to go before PETSc makes one. The last three, types with blocks and SELL, go by way of AIJ for an MPI matrix on GPUs: AIJ's
-   own conversions to them take the matrix apart, which fails for AIJCUSPARSE. */
-static const char *const subtypes[] = {"aijperm", "aijsell", "aijcrl", "aijmkl", "baij", "sbaij", "sell"};
-#define MAT_SHADOW_BY_AIJ 3
-
-PetscErrorCode MatShadowRegister(const MatShadowFormat *f)
-{
-  PetscFunctionBegin;
-  PetscCheck(nformats < MAT_SHADOW_MAX, PETSC_COMM_SELF, PETSC_ERR_PLIB, "Too many shadow formats: raise MAT_SHADOW_MAX");
-  formats[nformats++] = f;
-  PetscCall(MatRegister(f->seqtype, f->create_seq));
-  PetscCall(MatRegister(f->mpitype, f->create_mpi));
-  PetscCall(MatRegisterRootName(f->name, f->seqtype, f->mpitype));
-  PetscCall(MatSeqAIJRegister(f->seqtype, MatShadowConvertType));
-  PetscCall(MatSeqAIJRegister(f->name, MatShadowConvertType));
-  if (MatShadowHasDevice(f)) PetscCall(MatShadowDeviceVecOptions(f));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* MatAIJSetUp() comes before the first format: until then the constructors of AIJ are those of PETSc */
-PetscErrorCode MatShadowRegisterAll(int n, const MatShadowFormat *const list[])
-{
-  PetscFunctionBegin;
-  PetscCall(MatAIJSetUp());
-  PetscCall(PetscLogEventRegister("MatShadowConvert", MAT_CLASSID, &MAT_ShadowConvert));
-  PetscCall(PetscLogEventRegister("MatShadowUpdate", MAT_CLASSID, &MAT_ShadowUpdate));
-  for (int k = 0; k < n; k++) PetscCall(MatShadowRegister(list[k]));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode MatShadowRegisterFinalize(void)
-{
-  PetscFunctionBegin;
-  nformats        = 0;
-  MatShadowForAIJ = NULL;
-  PetscCall(MatShadowTuneFinalize());
-  PetscCall(MatShadowDeviceEnd());
-  if (MatShadowExchangeOfVectors) PetscCall((*MatShadowExchangeOfVectors->finalize)());
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Finds the format to which a type name belongs, sequential, MPI or root; NULL if it is no format's */
-PetscErrorCode MatShadowFind(const char type[], const MatShadowFormat **format)
-{
-  PetscFunctionBegin;
-  *format = NULL;
-  for (int k = 0; k < nformats && type; k++) {
-    PetscBool root, seq, mpi;
-
-    PetscCall(PetscStrcmp(type, formats[k]->name, &root));
-    PetscCall(PetscStrcmp(type, formats[k]->seqtype, &seq));
-    PetscCall(PetscStrcmp(type, formats[k]->mpitype, &mpi));
-    if (root || seq || mpi) *format = formats[k];
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-int MatShadowGetFormats(const MatShadowFormat *const **list)
-{
-  *list = formats;
-  return nformats;
-}
-
-/* Defines the four operations of a matrix that make products with vectors by product(A, transpose, x, y, z), where y is NULL if nothing is added */
-#define MAT_SHADOW_PRODUCTS(linkage, Kind, product) \
-  linkage PetscErrorCode MatMult_##Kind(Mat A, Vec x, Vec z) \
-  { \
-    return product(A, PETSC_FALSE, x, NULL, z); \
-  } \
-  linkage PetscErrorCode MatMultAdd_##Kind(Mat A, Vec x, Vec y, Vec z) \
-  { \
-    return product(A, PETSC_FALSE, x, y, z); \
-  } \
-  linkage PetscErrorCode MatMultTranspose_##Kind(Mat A, Vec x, Vec z) \
-  { \
-    return product(A, PETSC_TRUE, x, NULL, z); \
-  } \
-  linkage PetscErrorCode MatMultTransposeAdd_##Kind(Mat A, Vec x, Vec y, Vec z) \
-  { \
-    return product(A, PETSC_TRUE, x, y, z); \
-  }
-
-MAT_SHADOW_PRODUCTS(, Shadow, MatShadowProduct)
-static PetscErrorCode MatMult_MPIShadow(Mat, Vec, Vec);
-
-static PetscBool MatShadowIsOurs(Mat A)
-{
-  return (PetscBool)(A->ops->mult == MatMult_Shadow || A->ops->mult == MatMult_MPIShadow);
-}
 
 static PetscErrorCode MatShadowDestroy(PetscAMBCtxArgument arg)
 {
   MatShadow *s = (MatShadow *)PetscAMBCtxGet(arg);
 
   PetscFunctionBegin;
-  PetscCall(MatShadowReportEnd(s));
+  PetscCall((*MatShadowUserFunctions->destroyed)(s));
   PetscCall(MatShadowTuneEnd(s));
   if (s->data) (*s->ops->destroy)(s->data);
   PetscCall(MatShadowDeviceForgetRows(s));
@@ -133,9 +31,9 @@ static PetscErrorCode MatShadowDeviceReadOptions(void)
 {
   PetscFunctionBegin;
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-petscamb_for_vec", &VecAMBWanted, NULL));
-  PetscCall(MatShadowOptionSought("-petscamb_for_vec"));
+  PetscCall((*MatShadowUserFunctions->sought)("-petscamb_for_vec"));
   PetscCall(MatAIJPagesSetFromOptions());
-  PetscCall(MatShadowOptionSought("-petscamb_gamg_huge_pages"));
+  PetscCall((*MatShadowUserFunctions->sought)("-petscamb_gamg_huge_pages"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -176,8 +74,8 @@ PetscErrorCode MatShadowCompose(Mat A, const MatShadowFormat *format, const MatS
 
   s->past.since = SysSeconds(CLOCK_THREAD_CPUTIME_ID);
   if (MatShadowConverted.begin == 0) MatShadowConverted.begin = s->past.since;
-  PetscCall(MatShadowReportBegin(s));
-  PetscCall(MatShadowReportRead());
+  PetscCall((*MatShadowUserFunctions->created)(s));
+  PetscCall((*MatShadowUserFunctions->read)());
   if (s->cusparse) PetscCall(MatShadowDeviceReadOptions());
   PetscCall(MatShadowDrop(s));
   if (parent) {
@@ -188,7 +86,7 @@ PetscErrorCode MatShadowCompose(Mat A, const MatShadowFormat *format, const MatS
     PetscCall(PetscMemcpy(s->params, parent->params, format->params_size));
   } else {
     PetscCall(MatShadowSetFromOptions(A, s));
-    PetscCall(MatShadowOptionsRemember());
+    PetscCall((*MatShadowUserFunctions->remember)());
   }
   PetscCall(PetscContainerCreate(PETSC_COMM_SELF, &container));
   PetscCall(PetscContainerSetPointer(container, s));
@@ -196,47 +94,6 @@ PetscErrorCode MatShadowCompose(Mat A, const MatShadowFormat *format, const MatS
   PetscCall(PetscObjectCompose((PetscObject)A, "MatShadow", (PetscObject)container));
   PetscCall(PetscContainerDestroy(&container));
   *shadow = s;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode MatShadowQuery(Mat A, MatShadow **shadow)
-{
-  PetscContainer container;
-
-  PetscFunctionBegin;
-  *shadow = NULL;
-  PetscCall(PetscObjectQuery((PetscObject)A, "MatShadow", (PetscObject *)&container));
-  if (container) PetscCall(PetscContainerGetPointer(container, (void **)shadow));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Gets the format of a matrix with a shadow, or NULL for any other matrix: by the type name or, if that is AIJ's or AIJCUSPARSE's, from the shadow */
-PetscErrorCode MatShadowGetFormat(Mat A, const MatShadowFormat **format)
-{
-  MatShadow *s;
-
-  PetscFunctionBegin;
-  PetscCall(MatShadowFind(((PetscObject)A)->type_name, format));
-  if (*format || !MatShadowIsOurs(A)) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(MatShadowQuery(A, &s));
-  if (s) *format = s->format;
-  else if (MatAIJIsCUSPARSE(A)) *format = MatShadowForAIJCUSPARSE;
-  else *format = MatShadowForAIJ;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Gets the shadow of a matrix. MatHeaderMerge() may have removed the shadow, or brought that of another matrix: then a new one is made. */
-PetscErrorCode MatShadowGet(Mat A, MatShadow **shadow)
-{
-  const MatShadowFormat *format;
-
-  PetscFunctionBegin;
-  PetscCall(MatShadowQuery(A, shadow));
-  if (*shadow && (*shadow)->owner == A) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(MatShadowGetFormat(A, &format));
-  PetscCheck(format, PETSC_COMM_SELF, PETSC_ERR_PLIB, "A matrix of type %s has no shadow", ((PetscObject)A)->type_name);
-  PetscCall(MatShadowAttach(A, format, *shadow && (*shadow)->format == format ? *shadow : NULL));
-  PetscCall(MatShadowQuery(A, shadow));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -292,27 +149,6 @@ PetscErrorCode MatShadowAttachBlocks(Mat A)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* zz = A xx + yy, or the transposed product, without yy if that is NULL. If the exchange of petsc-amb does not make the product, PETSc does. */
-static PetscErrorCode MatShadowProductMPI(Mat A, PetscBool transpose, Vec xx, Vec yy, Vec zz)
-{
-  const struct _MatOps *base = MatAIJGetBase(A);
-  PetscBool             done = PETSC_FALSE;
-  MatShadow            *s;
-
-  PetscFunctionBegin;
-  PetscCall(MatShadowAttachBlocks(A));
-  if (MatShadowExchangeOfVectors && MatAIJIsCUSPARSE(A)) {
-    PetscCall(MatShadowGet(A, &s));
-    if (MatShadowOnDevice(s)) PetscCall((*MatShadowExchangeOfVectors->mult)(A, s, transpose, xx, yy, zz, &done));
-  }
-  if (done) PetscFunctionReturn(PETSC_SUCCESS);
-  if (yy) PetscCall((*(transpose ? base->multtransposeadd : base->multadd))(A, xx, yy, zz));
-  else PetscCall((*(transpose ? base->multtranspose : base->mult))(A, xx, zz));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-MAT_SHADOW_PRODUCTS(static, MPIShadow, MatShadowProductMPI)
-
 /* Takes note that a block belongs to a matrix which PETSc assembles by COO */
 static PetscErrorCode MatShadowSetCOO(Mat block, MatShadow *s, void *A)
 {
@@ -332,9 +168,9 @@ static PetscErrorCode MatAssemblyEnd_Shadow(Mat A, MatAssemblyType type)
   PetscFunctionBegin;
   PetscCall((*MatAIJGetBase(A)->assemblyend)(A, type));
   PetscCall(MatShadowGet(A, &s));
-  if (A->ops->view != MatShadowView) {
+  if (A->ops->view != MatShadowUserFunctions->view) {
     s->view      = A->ops->view;
-    A->ops->view = MatShadowView;
+    A->ops->view = MatShadowUserFunctions->view;
   }
   if (s->cusparse) PetscCall(MatAIJCUSPARSESetCPUSolve(A));
   if (A->ops->mult != MatMult_MPIShadow || type != MAT_FINAL_ASSEMBLY) PetscFunctionReturn(PETSC_SUCCESS);
@@ -360,68 +196,6 @@ static PetscErrorCode MatDuplicate_Shadow(Mat A, MatDuplicateOption option, Mat 
   to->view        = from->view; /* PETSc gives a duplicate the view of the original, which may be one of a DMDA */
   PetscCall(PetscMemcpy(to->params, from->params, from->format->params_size));
   PetscCall(MatShadowParamsChanged(*B));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* The name of the conversion from a type to another, which has a prefix. Each new matrix takes some 50 such names: PetscSNPrintf() was a third of the time to attach a shadow. */
-static const char *MatShadowConvertName(char name[256], const char from[], const char prefix[], const char to[])
-{
-  const char *const parts[] = {"MatConvert_", from, "_", prefix, to, "_C"};
-  size_t            at      = 0;
-
-  for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(parts); k++) {
-    for (const char *c = parts[k]; *c && at < 255; c++) name[at++] = *c;
-  }
-  name[at] = 0;
-  return name;
-}
-
-static PetscErrorCode MatShadowComposeConvert(Mat A, const char from[], const char prefix[], const char to[], PetscErrorCode (*f)(Mat, MatType, MatReuse, Mat *))
-{
-  char name[256];
-
-  PetscFunctionBegin;
-  PetscCall(PetscObjectComposeFunction((PetscObject)A, MatShadowConvertName(name, from, prefix, to), f));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Adds, or removes, all functions that PETSc finds by name on a matrix of this format */
-static PetscErrorCode MatShadowComposeFunctions(Mat A, const MatShadowFormat *format, PetscBool seq, PetscBool add)
-{
-  const char *const *inherited = seq ? inherited_seq : MatAIJIsCUSPARSE(A) ? inherited_gpu : inherited_mpi;
-  const char        *type = ((PetscObject)A)->type_name, *base = seq ? MATSEQAIJ : MATMPIAIJ;
-  PetscErrorCode (*convert)(Mat, MatType, MatReuse, Mat *) = add ? MatShadowConvertType : NULL;
-  PetscBool plain;
-
-  PetscFunctionBegin;
-  PetscCall(PetscStrcmp(type, base, &plain));
-  if (plain) PetscCall(MatShadowForAIJCompose(A, seq, add));
-  else if (!MatAIJIsCUSPARSE(A)) PetscCall(MatShadowComposeConvert(A, type, "", base, convert));
-  else PetscCall(MatShadowCUSPARSECompose(A, seq, add));
-  for (int k = 0; k < nformats && !plain; k++) { /* a matrix with the type name of AIJ needs none: MatConvert() finds these on a matrix of the target type */
-    PetscCall(MatShadowComposeConvert(A, base, "", seq ? formats[k]->seqtype : formats[k]->mpitype, convert));
-    PetscCall(MatShadowComposeConvert(A, base, "", formats[k]->name, convert));
-    PetscCall(MatShadowComposeConvert(A, type, "", seq ? formats[k]->seqtype : formats[k]->mpitype, convert));
-    PetscCall(MatShadowComposeConvert(A, type, "", formats[k]->name, convert));
-  }
-  for (int k = 0; inherited[k] && !plain; k++) {
-    PetscErrorCode (*f)(Mat, MatType, MatReuse, Mat *) = NULL;
-    char name[256];
-
-    if (add) PetscCall(PetscObjectQueryFunction((PetscObject)A, MatShadowConvertName(name, base, "", inherited[k]), &f));
-    PetscCall(MatShadowComposeConvert(A, type, "", inherited[k], f));
-  }
-  if (add || plain || MatAIJIsCUSPARSE(A)) PetscCall(MatAIJHYPRECompose(A, seq, add));
-  for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(subtypes) - (inherited == inherited_gpu ? 0 : MAT_SHADOW_BY_AIJ) && !plain; k++) {
-    PetscErrorCode (*f)(Mat, MatType, MatReuse, Mat *);
-    char name[256];
-
-    PetscCall(PetscObjectQueryFunction((PetscObject)A, MatShadowConvertName(name, base, seq ? "seq" : "mpi", subtypes[k]), &f));
-    if (f) PetscCall(MatShadowComposeConvert(A, type, seq ? "seq" : "mpi", subtypes[k], add ? MatShadowConvertAway : NULL));
-  }
-  PetscCall(PetscObjectComposeFunction((PetscObject)A, "MatProductSetFromOptions_anytype_C", add && MatShadowProductsOfMatrices ? MatShadowProductsOfMatrices->mixed : NULL));
-  PetscCall(MatShadowComposeSetters(A, add));
-  if (format->compose) PetscCall((*format->compose)(A, add));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -471,9 +245,9 @@ PetscErrorCode MatShadowSetOperations(Mat A)
 {
   const PetscBool seq = (PetscBool)(strncmp(((PetscObject)A)->type_name, MATSEQAIJ, strlen(MATSEQAIJ)) == 0);
 
-  A->ops->view             = MatShadowView;
+  A->ops->view             = MatShadowUserFunctions->view;
   A->ops->duplicate        = MatDuplicate_Shadow;
-  A->ops->convertfrom      = MatConvertFrom_Shadow;
+  A->ops->convertfrom      = MatShadowAdoptFunctions->convertfrom;
   A->ops->mult             = seq ? MatMult_Shadow : MatMult_MPIShadow;
   A->ops->multadd          = seq ? MatMultAdd_Shadow : MatMultAdd_MPIShadow;
   A->ops->multtranspose    = seq ? MatMultTranspose_Shadow : MatMultTranspose_MPIShadow;

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "mat/shadow/shadow.h"
-#include "mat/shadow/shadowoptions.h"
+#include "mat/shadow/core/shadow.h"
+#include "mat/shadow/user/shadowoptions.h"
 
 MatShadowCounts MatShadowCounted;
 PetscBool       MatShadowReporting = PETSC_FALSE;

@@ -2,9 +2,7 @@
 /*
    How a matrix gets a shadow and loses it again: constructors, conversions, and the choice between host and device
 */
-#include "mat/shadow/shadow.h"
-
-const char *const MatShadowDevices[] = {"auto", "cpu", "gpu", "MatShadowDevice", "MAT_SHADOW_DEVICE_", NULL};
+#include "mat/shadow/core/shadow.h"
 
 /* Decides whether A goes to the device in this format. All processes of A need a device then. */
 static PetscErrorCode MatShadowGoesToDevice(Mat A, const MatShadowFormat *format, MatShadowDevice where, PetscBool *device)
@@ -29,12 +27,9 @@ static PetscErrorCode MatShadowGoesToDevice(Mat A, const MatShadowFormat *format
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* PETSc makes sub-matrices and transposed matrices of a matrix on the host now, by the name of its type: they stay on the host too, unless an option says otherwise */
-static int MatShadowStay = 0;
-
 static PetscErrorCode MatShadowDeviceFromOptions(Mat A, const MatShadowFormat *format, PetscBool *device)
 {
-  MatShadowDevice where = MatShadowStay ? MAT_SHADOW_DEVICE_CPU : MAT_SHADOW_DEVICE_AUTO;
+  MatShadowDevice where = MatShadowStays() ? MAT_SHADOW_DEVICE_CPU : MAT_SHADOW_DEVICE_AUTO;
   char            option[64];
 
   PetscFunctionBegin;
@@ -45,52 +40,6 @@ static PetscErrorCode MatShadowDeviceFromOptions(Mat A, const MatShadowFormat *f
   PetscCall(MatShadowGoesToDevice(A, format, where, device));
   if (*device) PetscCall(MatShadowDeviceVecOptions(format)); /* the program may have set the type since the library was loaded */
   PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-#if defined(SYS_HAVE_DEVICE)
-static PetscErrorCode MatShadowStayed(PetscErrorCode raised)
-{
-  PetscFunctionBegin;
-  MatShadowStay--;
-  PetscCall(raised);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode MatCreateSubMatrix_HostShadow(Mat A, IS rows, IS cols, MatReuse reuse, Mat *B)
-{
-  PetscFunctionBegin;
-  MatShadowStay++;
-  PetscCall(MatShadowStayed((*MatAIJGetBase(A)->createsubmatrix)(A, rows, cols, reuse, B)));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode MatCreateSubMatrices_HostShadow(Mat A, PetscInt n, const IS rows[], const IS cols[], MatReuse reuse, Mat *B[])
-{
-  PetscFunctionBegin;
-  MatShadowStay++;
-  PetscCall(MatShadowStayed((*MatAIJGetBase(A)->createsubmatrices)(A, n, rows, cols, reuse, B)));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode MatTranspose_HostShadow(Mat A, MatReuse reuse, Mat *B)
-{
-  PetscFunctionBegin;
-  MatShadowStay++;
-  PetscCall(MatShadowStayed((*MatAIJGetBase(A)->transpose)(A, reuse, B)));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-#endif
-
-/* Sets the operations of a matrix on the host that make other matrices, or PETSc's */
-void MatShadowSetStay(Mat A, PetscBool stay)
-{
-#if defined(SYS_HAVE_DEVICE)
-  const struct _MatOps *base = MatAIJGetBase(A);
-
-  A->ops->createsubmatrix   = stay && base->createsubmatrix ? MatCreateSubMatrix_HostShadow : base->createsubmatrix;
-  A->ops->createsubmatrices = stay ? MatCreateSubMatrices_HostShadow : base->createsubmatrices;
-  A->ops->transpose         = stay ? MatTranspose_HostShadow : base->transpose;
-#endif
 }
 
 /* Gives a plain AIJ or AIJCUSPARSE a shadow of this format, on the device or on the host; on the host the matrix gets the type name of the format */
@@ -105,22 +54,6 @@ static PetscErrorCode MatShadowMake(Mat A, const MatShadowFormat *format, PetscB
   PetscCall(PetscObjectBaseTypeCompare((PetscObject)A, MATSEQAIJ, &seq));
   if (!MatAIJIsCUSPARSE(A)) PetscCall(MatShadowRename(A, seq ? format->seqtype : format->mpitype));
   PetscCall(MatShadowAttach(A, format, parent));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Gives an AIJ, of which the program did not ask for another type, a shadow of this format. The matrix stays on the host, because the vectors of such a program
-   are on the host. A view that DMDA has put on the matrix stays too. */
-PetscErrorCode MatShadowAdopt(Mat A, const MatShadowFormat *format)
-{
-  PetscErrorCode (*view)(Mat, PetscViewer) = A->ops->view;
-  const PetscBool own                      = (PetscBool)(view != MatAIJGetBase(A)->view);
-  MatShadow      *s;
-
-  PetscFunctionBegin;
-  PetscCall(MatShadowAttach(A, format, NULL));
-  if (!own) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(MatShadowGet(A, &s));
-  s->view = view;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -162,50 +95,6 @@ PetscErrorCode MatShadowSetDevice_Shadow(Mat A, MatShadowDevice where)
     PetscCall(MatShadowMake(A, old.format, PETSC_TRUE, &old));
     PetscCall(PetscFree(old.params));
   }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/*@
-  MatShadowSetDevice - puts a matrix of a shadow format, such as `MATAMB`, on the GPU or on the host
-
-  Collective
-
-  Input Parameters:
-+ A     - the matrix; nothing happens if its type has no shadow
-- where - `MAT_SHADOW_DEVICE_AUTO` (the default), `MAT_SHADOW_DEVICE_CPU` or `MAT_SHADOW_DEVICE_GPU`
-
-  Options Database Key:
-. -mat_amb_device <auto,cpu,gpu> - the same for `MATAMB` matrices created later; the other types have the option with their names, as in -mat_nussell_device
-
-  Level: intermediate
-
-  Notes:
-  On the GPU the type name of the matrix is `MATAIJCUSPARSE`, its products with vectors run on the format, and `MatCreateVecs()` makes vectors of type
-  `VECCUDA`. Once a program has put a matrix on the GPU, all matrices that it creates as `MATAIJCUSPARSE` are of the format too, because PETSc makes
-  matrices of the same type by that name.
-
-  A matrix on the GPU that is set to the host stays a `MATAIJCUSPARSE`, bound to the CPU as by `MatBindToCPU()`. Vectors made before do not move.
-
-  Errors:
-+ `PETSC_ERR_ARG_OUTOFRANGE` - `where` is none of these
-. `PETSC_ERR_GPU`            - `MAT_SHADOW_DEVICE_GPU`, but PETSc has no GPU to use; or some processes have a GPU and others none
-. `PETSC_ERR_SUP`            - `MAT_SHADOW_DEVICE_GPU` with a PETSc without CUDA, with complex numbers or with 64-bit indices
-- `PETSC_ERR_ORDER`          - a matrix on the host is to go to the GPU between its preallocation and its assembly
-
-  Example:
-.vb
-  PetscCall(MatSetType(A, MATAMB));
-  PetscCall(MatShadowSetDevice(A, MAT_SHADOW_DEVICE_CPU)); // stays on the host, though there is a GPU
-.ve
-
-.seealso: `MatShadowDevice`, `MatBindToCPU()`, `MatShadowSetTune()`, `MATAMB`
-@*/
-PetscErrorCode MatShadowSetDevice(Mat A, MatShadowDevice where)
-{
-  PetscFunctionBegin;
-  PetscValidHeaderSpecific(A, MAT_CLASSID, 1);
-  PetscCheck(where >= MAT_SHADOW_DEVICE_AUTO && where <= MAT_SHADOW_DEVICE_GPU, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_OUTOFRANGE, "No such place: %d; use MAT_SHADOW_DEVICE_AUTO, CPU or GPU", (int)where);
-  PetscTryMethod(A, "MatShadowSetDevice_C", (Mat, MatShadowDevice), (A, where));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -305,3 +194,16 @@ PetscErrorCode MatShadowCreate(Mat A, const MatShadowFormat *format, MatType bas
   PetscCall(MatHeaderReplace(A, &kept));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+
+/* The functions of this room that core and the other files here call through MatShadowAdoptFunctions: a call by name would run up */
+const MatShadowAdopter MatShadowAdopterTable = {
+  .attach        = MatShadowAttach,
+  .attachblocks  = MatShadowAttachBlocks,
+  .setoperations = MatShadowSetOperations,
+  .forget        = MatShadowForget,
+  .convert       = MatShadowConvertType,
+  .convertaway   = MatShadowConvertAway,
+  .convertfrom   = MatConvertFrom_Shadow,
+  .mult_seq      = MatMult_Shadow,
+  .mult_mpi      = MatMult_MPIShadow,
+};

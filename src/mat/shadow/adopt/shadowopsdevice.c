@@ -3,14 +3,14 @@
    Operations that petsc-amb replaces on an AIJCUSPARSE besides the products: those that would remove the shadow's operations, and those of PETSc that
    give wrong results if vectors or values are not on the side that AIJCUSPARSE expects.
 */
-#include "mat/shadow/shadow.h"
+#include "mat/shadow/core/shadow.h"
 
 /* AIJCUSPARSE sets operations, some of them the shadow's, which this function puts back */
 static PetscErrorCode MatBindToCPU_Shadow(Mat A, PetscBool bind)
 {
   PetscFunctionBegin;
   PetscCall((*MatAIJBaseSeqCUSPARSE.bindtocpu)(A, bind));
-  PetscCall(MatShadowSetOperations(A));
+  PetscCall((*MatShadowAdoptFunctions->setoperations)(A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -200,14 +200,14 @@ static PetscErrorCode MatShadowComposeDense(Mat A, PetscBool seq, PetscBool add)
 
 static PetscErrorCode MatDestroy_Shadow(Mat A)
 {
-  const PetscBool seq = (PetscBool)(A->ops->mult == MatMult_Shadow); /* the type name may be removed */
+  const PetscBool seq = MatShadowIsSequential(A); /* the type name may be removed */
   PetscBool       moved;
 
   PetscFunctionBegin;
   PetscCall(MatShadowKeep(A, &moved));
   if (moved) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatShadowComposeDense(A, seq, PETSC_FALSE));
-  PetscCall(MatShadowForget(A));
+  PetscCall((*MatShadowAdoptFunctions->forget)(A));
   PetscCall((*MatAIJGetBaseCUSPARSE(seq)->destroy)(A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
    Shadows: subtypes of MATAIJ whose products with vectors run on a second copy of the matrix, the shadow, in a format of its own. The AIJ stays the only source
-   of truth; all other operations are inherited from it. The code of this folder includes no format (see shadowformat.h), no provider of products of matrices
+   of truth; all other operations are inherited from it. This room includes no format (see shadowformat.h), no provider of products of matrices
    and no halo: these are registered in the tables below.
 */
 #pragma once
 
 #include "mat/aij/aij.h"
-#include "mat/shadow/shadowformat.h"
+#include "mat/shadow/core/shadowformat.h"
 
 #define MAT_SHADOW_MAX 32 /* formats */
 
@@ -142,6 +142,28 @@ typedef struct {
   PetscErrorCode (*finalize)(void);
 } MatShadowExchange;
 
+/* Functions of the room adopt that core calls */
+typedef struct {
+  PetscErrorCode (*attach)(Mat, const MatShadowFormat *, const MatShadow *parent);
+  PetscErrorCode (*attachblocks)(Mat);
+  PetscErrorCode (*setoperations)(Mat);
+  PetscErrorCode (*forget)(Mat);
+  PetscErrorCode (*convert)(Mat, MatType, MatReuse, Mat *), (*convertaway)(Mat, MatType, MatReuse, Mat *), (*convertfrom)(Mat, MatType, MatReuse, Mat *);
+  PetscErrorCode (*mult_seq)(Mat, Vec, Vec), (*mult_mpi)(Mat, Vec, Vec); /* mark a matrix with a shadow */
+} MatShadowAdopter;
+
+/* Functions of the room user that core and adopt call */
+typedef struct {
+  PetscErrorCode (*created)(MatShadow *), (*moved)(MatShadow *, MatShadowEvent), (*destroyed)(MatShadow *);
+  PetscErrorCode (*read)(void);                  /* the option -petscamb_view */
+  PetscErrorCode (*sought)(const char option[]); /* an option was read for a new object */
+  PetscErrorCode (*remember)(void);
+  PetscErrorCode (*compose)(Mat, PetscBool add); /* setters */
+  PetscErrorCode (*view)(Mat, PetscViewer);
+} MatShadowUser;
+
+extern const MatShadowAdopter  *MatShadowAdoptFunctions, MatShadowAdopterTable;
+extern const MatShadowUser     *MatShadowUserFunctions, MatShadowUserTable;
 extern const MatShadowProducts *MatShadowProductsOfMatrices;
 extern const MatShadowExchange *MatShadowExchangeOfVectors;
 
@@ -152,6 +174,18 @@ extern PetscErrorCode MatShadowFind(const char type[], const MatShadowFormat **)
 
 /* ------------------------------------------------- shadows ------------------------------------------------- */
 
+extern PetscBool MatShadowFormatAdd(const MatShadowFormat *);
+extern void      MatShadowFormatsReset(void);
+
+/* Returns PETSC_TRUE if A is sequential and has a shadow */
+static inline PetscBool MatShadowIsSequential(Mat A)
+{
+  return (PetscBool)(A->ops->mult == MatShadowAdoptFunctions->mult_seq);
+}
+
+extern PetscBool      MatShadowIsOurs(Mat);
+extern PetscErrorCode MatShadowChoose(Mat, MatShadow *, PetscBool transpose, MatShadowCSR *, MatShadowRun *);
+extern PetscErrorCode MatShadowComposeFunctions(Mat, const MatShadowFormat *, PetscBool seq, PetscBool add);
 extern PetscErrorCode MatShadowQuery(Mat, MatShadow **);
 extern PetscErrorCode MatShadowGet(Mat, MatShadow **);
 extern PetscErrorCode MatShadowMove(MatShadow *, MatShadowEvent);
@@ -171,7 +205,6 @@ extern PetscErrorCode MatShadowRename(Mat, MatType);
 extern PetscErrorCode MatShadowDetach(Mat);
 extern PetscErrorCode MatShadowForget(Mat);
 extern PetscErrorCode MatShadowDetachBlocks(Mat);
-extern PetscErrorCode MatShadowAdopt(Mat, const MatShadowFormat *);
 extern PetscErrorCode MatShadowFollow(Mat, Mat);
 extern PetscErrorCode MatShadowConvertType(Mat, MatType, MatReuse, Mat *);
 extern PetscErrorCode MatShadowConvertAway(Mat, MatType, MatReuse, Mat *);
@@ -181,8 +214,16 @@ extern PetscErrorCode MatShadowView(Mat, PetscViewer);
 extern PetscErrorCode MatShadowSetOperations(Mat);
 extern void           MatShadowSetDestroy(Mat);
 extern void           MatShadowSetStay(Mat, PetscBool);
+extern PetscBool      MatShadowStays(void);
 
 extern PetscErrorCode MatMult_Shadow(Mat, Vec, Vec);
+extern PetscErrorCode MatMultAdd_Shadow(Mat, Vec, Vec, Vec);
+extern PetscErrorCode MatMultTranspose_Shadow(Mat, Vec, Vec);
+extern PetscErrorCode MatMultTransposeAdd_Shadow(Mat, Vec, Vec, Vec);
+extern PetscErrorCode MatMult_MPIShadow(Mat, Vec, Vec);
+extern PetscErrorCode MatMultAdd_MPIShadow(Mat, Vec, Vec, Vec);
+extern PetscErrorCode MatMultTranspose_MPIShadow(Mat, Vec, Vec);
+extern PetscErrorCode MatMultTransposeAdd_MPIShadow(Mat, Vec, Vec, Vec);
 extern PetscErrorCode MatShadowProduct(Mat, PetscBool transpose, Vec x, Vec y, Vec z);
 extern PetscErrorCode MatShadowMakeReady(Mat, MatShadow *, void *);
 extern PetscErrorCode MatShadowExpectLevel(Mat, Mat);
@@ -240,6 +281,7 @@ extern PetscLogDouble MatShadowTrialRatio(const MatShadowTrial *);
 extern const MatShadowFormat *MatShadowForAIJ, *MatShadowForAIJCUSPARSE;
 extern PetscErrorCode         MatShadowForAIJRegister(void);
 extern PetscErrorCode         MatShadowForAIJTake(Mat);
+extern PetscErrorCode         MatShadowForAIJFindConversions(MatType, PetscBool seq, PetscErrorCode (*create)(Mat));
 extern PetscErrorCode         MatShadowForAIJCompose(Mat, PetscBool seq, PetscBool add);
 
 /* ------------------------------------------------- -petscamb_view ------------------------------------------------- */
@@ -294,7 +336,7 @@ static inline PetscBool MatShadowHasDevice(const MatShadowFormat *format)
 }
 
 /* The device side, stubs if PETSc has no CUDA */
-#include "mat/shadow/shadowdevice.h"
+#include "mat/shadow/core/shadowdevice.h"
 
 /* Does the clock choose between the format and the AIJ? On a device MAT_SHADOW_TUNE_ONLINE has the layout of MAT_SHADOW_TUNE_MODEL, and the clock chooses its kernels. */
 static inline PetscBool MatShadowMeasures(const MatShadow *s)

@@ -2,7 +2,7 @@
 /*
    Vectors of programs that put their matrices on the device by an option
 */
-#include "mat/shadow/shadow.h"
+#include "mat/shadow/core/shadow.h"
 
 /* A program that makes its vectors with VecSetFromOptions(), or a DM with -dm_vec_type, would have its vectors on the host while -mat_type puts its
    matrices on the device. AIJCUSPARSE expects the user to give -vec_type cuda too; for the types of petsc-amb this function adds that option, for each

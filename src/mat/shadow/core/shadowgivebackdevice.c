@@ -10,7 +10,7 @@
 */
 #include <petscdevice_cuda.h>
 
-#include "mat/shadow/shadow.h"
+#include "mat/shadow/core/shadow.h"
 
 /* The rows of a matrix in pinned memory; they are valid for one state of the matrix */
 struct _MatShadowRows {

@@ -6,55 +6,11 @@
    alone. The others keep the name of their type, as an AIJCUSPARSE does: programs that fix AIJ in their source also compare that name, and MatSetType() with
    that name would empty a matrix that has another one.
 */
-#include "mat/shadow/shadow.h"
-#include "mat/shadow/shadowoptions.h"
-
-const MatShadowFormat *MatShadowForAIJ         = NULL; /* the format of every AIJ */
-const MatShadowFormat *MatShadowForAIJCUSPARSE = NULL; /* the format of every AIJCUSPARSE */
+#include "mat/shadow/core/shadow.h"
 
 static PetscErrorCode (*create_seq)(Mat), (*create_mpi)(Mat); /* PETSc's own */
 static const MatShadowFormat *wanted;                         /* the format of an AIJ that is created now, or NULL */
 static char                   given[64];                      /* the value of the option that was found last */
-
-/* Subtypes that PETSc makes of an AIJ by replacing some of its operations: before that the matrix needs the operations of AIJ again */
-static const char *const subtypes[] = {"perm", "sell", "mkl", "crl", "viennacl", "hipsparse", "kokkos"};
-
-typedef PetscErrorCode     MatConvertFunction(Mat, MatType, MatReuse, Mat *);
-static MatConvertFunction *convert[2][PETSC_STATIC_ARRAY_LENGTH(subtypes)]; /* PETSc's own, for MPI and for sequential matrices */
-
-/* Puts MatShadowConvertAway() in place of PETSc's conversions to these subtypes, on a matrix with a shadow whose type name is that of AIJ; or undoes that */
-PetscErrorCode MatShadowForAIJCompose(Mat A, PetscBool seq, PetscBool add)
-{
-  char name[64];
-
-  PetscFunctionBegin;
-  for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(subtypes); k++) {
-    if (!convert[seq][k]) continue;
-    PetscCall(PetscSNPrintf(name, sizeof(name), "MatConvert_%s_%s%s_C", seq ? MATSEQAIJ : MATMPIAIJ, seq ? MATSEQAIJ : MATMPIAIJ, subtypes[k]));
-    PetscCall(PetscObjectComposeFunction((PetscObject)A, name, add ? MatShadowConvertAway : convert[seq][k]));
-  }
-  /* a dense matrix has this product of an AIJ under the same name, and PETSc asks the AIJ first */
-  PetscCall(PetscSNPrintf(name, sizeof(name), "MatProductSetFromOptions_%s_%s_C", seq ? MATSEQAIJ : MATMPIAIJ, seq ? MATSEQDENSE : MATMPIDENSE));
-  PetscCall(PetscObjectComposeFunction((PetscObject)A, name, add && MatShadowProductsOfMatrices ? MatShadowProductsOfMatrices->mixed : NULL));
-  if (seq) PetscCall(PetscObjectComposeFunction((PetscObject)A, "MatProductSetFromOptions_seqaij_seqmaij_C", add && MatShadowProductsOfMatrices ? MatShadowProductsOfMatrices->mixed : NULL)); /* so has a MAIJ */
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Finds PETSc's conversions of a type to subtypes */
-static PetscErrorCode MatShadowForAIJLook(MatType type, PetscBool seq, PetscErrorCode (*create)(Mat))
-{
-  Mat  A;
-  char name[64];
-
-  PetscFunctionBegin;
-  PetscCall(MatAIJCreateEmpty(create, &A));
-  for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(subtypes); k++) {
-    PetscCall(PetscSNPrintf(name, sizeof(name), "MatConvert_%s_%s%s_C", type, type, subtypes[k]));
-    PetscCall(PetscObjectQueryFunction((PetscObject)A, name, &convert[seq][k]));
-  }
-  PetscCall(MatDestroy(&A));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
 
 /* Finds the format that the value of an option names; NULL for "aij" */
 static PetscErrorCode MatShadowForAIJFind(MPI_Comm comm, const char prefix[], const char value[], const MatShadowFormat **format)
@@ -74,6 +30,22 @@ static PetscErrorCode MatShadowForAIJFind(MPI_Comm comm, const char prefix[], co
     PetscCall(PetscStrlcat(names, ", ", sizeof(names)));
   }
   SETERRQ(comm, PETSC_ERR_ARG_UNKNOWN_TYPE, "-%spetscamb_for_aij %s: no such type; use one of %saij", prefix ? prefix : "", value[0] ? value : "without a value", names);
+}
+
+/* Gives an AIJ, of which the program did not ask for another type, a shadow of this format. The matrix stays on the host, because the vectors of such a program
+   are on the host. A view that DMDA has put on the matrix stays too. */
+static PetscErrorCode MatShadowAdopt(Mat A, const MatShadowFormat *format)
+{
+  PetscErrorCode (*view)(Mat, PetscViewer) = A->ops->view;
+  const PetscBool own                      = (PetscBool)(view != MatAIJGetBase(A)->view);
+  MatShadow      *s;
+
+  PetscFunctionBegin;
+  PetscCall(MatShadowAttach(A, format, NULL));
+  if (!own) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatShadowGet(A, &s));
+  s->view = view;
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* Gives A a shadow, unless A is a subtype, a factor, or has operations of the user. A matrix with an options prefix may have an option of its own. */
@@ -109,8 +81,8 @@ static PetscErrorCode MatShadowForAIJStart(const MatShadowFormat *format)
   wanted = format;
   if (!format) PetscFunctionReturn(PETSC_SUCCESS);
   if (!MatShadowForAIJ) {
-    PetscCall(MatShadowForAIJLook(MATSEQAIJ, PETSC_TRUE, create_seq));
-    PetscCall(MatShadowForAIJLook(MATMPIAIJ, PETSC_FALSE, create_mpi));
+    PetscCall(MatShadowForAIJFindConversions(MATSEQAIJ, PETSC_TRUE, create_seq));
+    PetscCall(MatShadowForAIJFindConversions(MATMPIAIJ, PETSC_FALSE, create_mpi));
   }
   MatShadowForAIJ = format;
   PetscCall(MatShadowDeviceExpect(format));
@@ -143,9 +115,9 @@ static PetscErrorCode MatShadowForAIJCreate(Mat A, MatType type, PetscErrorCode 
 
   PetscFunctionBegin;
   PetscCall(MatShadowForAIJRead(PetscObjectComm((PetscObject)A)));
-  PetscCall(MatShadowReportRead());
-  PetscCall(MatShadowOptionSought("-petscamb_for_aij"));
-  PetscCall(MatShadowOptionSought("-hashgemm_for_aij"));
+  PetscCall((*MatShadowUserFunctions->read)());
+  PetscCall((*MatShadowUserFunctions->sought)("-petscamb_for_aij"));
+  PetscCall((*MatShadowUserFunctions->sought)("-hashgemm_for_aij"));
   PetscCall((*create)(A));
   if (!wanted) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscObjectTypeCompare((PetscObject)A, type, &plain));

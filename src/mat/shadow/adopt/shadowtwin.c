@@ -5,7 +5,7 @@
    A twin is a MATSHELL of the same matrix. For one of its products it puts its shadow in the place of that of the matrix (of the diagonal block of an MPI matrix),
    so that everything about shadows holds for it: when it is converted and renewed, on the host and on a device. The entries are stored once, in the matrix.
 */
-#include "mat/shadow/shadow.h"
+#include "mat/shadow/core/shadow.h"
 
 typedef struct {
   Mat            A;
@@ -16,9 +16,9 @@ typedef struct {
 static PetscErrorCode TwinBlock(const MatShadowTwin *twin, Mat *block)
 {
   PetscFunctionBegin;
-  *block = twin->A->ops->convertfrom == MatConvertFrom_Shadow ? twin->A : NULL;
+  *block = twin->A->ops->convertfrom == MatShadowAdoptFunctions->convertfrom ? twin->A : NULL;
   if (!*block) PetscFunctionReturn(PETSC_SUCCESS);
-  if (twin->A->ops->mult == MatMult_Shadow) PetscFunctionReturn(PETSC_SUCCESS);
+  if (MatShadowIsSequential(twin->A)) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatShadowAttachBlocks(twin->A));
   PetscCall(MatMPIAIJGetSeqAIJ(twin->A, block, NULL, NULL));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -154,6 +154,6 @@ PetscErrorCode MatShadowTwinSetUp(Mat T)
   PetscCall(MatShellGetContext(T, &own));
   PetscCall(MatGetNullSpace(own->A, &nullspace));
   PetscCall(MatSetNullSpace(T, nullspace));
-  TWIN_CALL(T, MatShadowSetUp(twin->A));
+  TWIN_CALL(T, MatShadowForEach(twin->A, MatShadowMakeReady, NULL));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+   MatMult() and its variants on a matrix with a shadow
+*/
+#include <math.h>
+
+#include "vec/ambvec/ambvec.h"
+#include "mat/shadow/core/shadow.h"
+#include "sys/systrap.h"
+
+/* The product as the AIJ or the AIJCUSPARSE makes it */
+static PetscErrorCode MatShadowBaseMult(Mat A, const MatShadow *s, PetscBool transpose, Vec xx, Vec yy, Vec zz)
+{
+  const struct _MatOps *base = MatShadowOnDevice(s) ? MatAIJGetBaseCUSPARSE(PETSC_TRUE) : &MatAIJBaseSeq;
+
+  PetscFunctionBegin;
+  if (MatShadowOnDevice(s) && transpose && yy && yy != zz) { /* for this product AIJCUSPARSE adds to z instead of y */
+    PetscCall(MatShadowDeviceCopy(yy, zz));
+    yy = zz;
+  }
+  if (transpose && !yy && !MatShadowOnDevice(s)) { /* AIJ would call VecSet(), which is collective, but only some processes may be on the AIJ */
+    PetscScalar *z;
+
+    PetscCall(VecGetArrayWrite(zz, &z));
+    PetscCall(PetscArrayzero(z, A->cmap->n));
+    PetscCall(VecRestoreArrayWrite(zz, &z));
+    yy = zz;
+  }
+  if (transpose) {
+    if (yy) PetscCall((*base->multtransposeadd)(A, xx, yy, zz));
+    else PetscCall((*base->multtranspose)(A, xx, zz));
+  } else {
+    if (yy) PetscCall((*base->multadd)(A, xx, yy, zz));
+    else PetscCall((*base->mult)(A, xx, zz));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* z = y + ..., where y may be z or NULL */
+static PetscErrorCode MatShadowGetVectors(const MatShadow *s, Vec xx, Vec yy, Vec zz, MatShadowVectors *v)
+{
+  PetscFunctionBegin;
+  if (MatShadowOnDevice(s)) {
+    PetscCall(MatShadowDeviceGetVectors(xx, yy, zz, v));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  v->y = NULL;
+  PetscCall(VecGetArrayRead(xx, &v->x));
+  if (yy == zz) {
+    PetscCall(VecGetArray(zz, &v->z));
+    v->y = v->z;
+  } else PetscCall(VecGetArrayWrite(zz, &v->z));
+  if (yy && yy != zz) PetscCall(VecGetArrayRead(yy, &v->y));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MatShadowRestoreVectors(const MatShadow *s, Vec xx, Vec yy, Vec zz, MatShadowVectors *v, PetscBool done)
+{
+  PetscFunctionBegin;
+  if (MatShadowOnDevice(s)) {
+    PetscCall(MatShadowDeviceRestoreVectors(s, xx, yy, zz, v, done));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(VecRestoreArrayRead(xx, &v->x));
+  if (yy == zz) PetscCall(VecRestoreArray(zz, &v->z));
+  else PetscCall(VecRestoreArrayWrite(zz, &v->z));
+  if (yy && yy != zz) PetscCall(VecRestoreArrayRead(yy, &v->y));
+  if (done) PetscCall(PetscLogFlops(2.0 * s->nz));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A format is filled with zeros, and 0 times infinity is an invalid operation. If such operations end the program (-fp_trap), a product with numbers that are not finite
+   is made on the AIJ: the program then ends where it would with the AIJ, and nowhere else. */
+static PetscErrorCode MatShadowAvoidTrap(Vec x, MatShadowRun *run)
+{
+  const PetscScalar *a;
+  PetscInt           n;
+  PetscBool          finite = PETSC_TRUE;
+
+  PetscFunctionBegin;
+  PetscCall(VecGetLocalSize(x, &n));
+  PetscCall(VecGetArrayRead(x, &a));
+  for (PetscInt k = 0; k < n && finite; k++) finite = (PetscBool)(isfinite(PetscRealPart(a[k])) && isfinite(PetscImaginaryPart(a[k])));
+  PetscCall(VecRestoreArrayRead(x, &a));
+  if (!finite) {
+    run->data  = NULL;
+    run->trial = NULL;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* z = A x + y, or z = A x if y is NULL; y may be z */
+PetscErrorCode MatShadowProduct(Mat A, PetscBool transpose, Vec xx, Vec yy, Vec zz)
+{
+  const Vec        result = zz;
+  MatShadow       *s;
+  MatShadowCSR     csr;
+  MatShadowRun     run;
+  MatShadowVectors v;
+  PetscBool        done = PETSC_TRUE;
+  PetscLogDouble   t0   = 0, t1;
+
+  PetscFunctionBegin;
+  PetscCall(MatShadowGet(A, &s));
+  if (MatShadowOnDevice(s)) {
+    PetscCall(MatShadowDeviceBringAll(A, transpose, &xx, &yy, &zz));
+    PetscCall(VecAMBTake(xx));
+    PetscCall(VecAMBTake(zz));
+  }
+  PetscCall(MatShadowChoose(A, s, transpose, &csr, &run));
+  if (run.data && !MatShadowOnDevice(s) && SysTrapsInvalid()) PetscCall(MatShadowAvoidTrap(xx, &run));
+  s->served++;
+  s->products++;
+  if (run.trial || MatShadowReporting) PetscCall(PetscTime(&t0));
+  if (run.data) {
+    PetscCall(MatShadowGetVectors(s, xx, yy, zz, &v));
+    PetscCall(MatShadowCheckStatus((*(transpose ? run.ops->multtranspose : run.ops->mult))(run.data, &csr.A, 1, v.x, yy ? 1 : 0, v.y, v.z, csr.stream), &done));
+    PetscCall(MatShadowRestoreVectors(s, xx, yy, zz, &v, done));
+    if (!done) PetscCall(PetscInfo(A, "Not enough memory for the %sproduct, which goes back to the AIJ\n", transpose ? "transposed " : ""));
+  }
+  if (!done && run.data == s->data) {
+    s->trial[transpose].verdict = MAT_SHADOW_FOR_AIJ;
+    run.trial                   = NULL;
+  }
+  if (!done || !run.data) PetscCall(MatShadowBaseMult(A, s, transpose, xx, yy, zz));
+  PetscCall(MatShadowCount(s, (PetscBool)(done && run.data), t0));
+  if (run.trial) {
+    PetscCall(PetscTime(&t1));
+    MatShadowTrialTake(run.trial, run.format, done ? t1 - t0 : PETSC_MAX_REAL);
+  }
+  if (zz != result) PetscCall(MatShadowDeviceTake(zz, result));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* zz = A xx + yy, or the transposed product, without yy if that is NULL. If the exchange of petsc-amb does not make the product, PETSc does. */
+static PetscErrorCode MatShadowProductMPI(Mat A, PetscBool transpose, Vec xx, Vec yy, Vec zz)
+{
+  const struct _MatOps *base = MatAIJGetBase(A);
+  PetscBool             done = PETSC_FALSE;
+  MatShadow            *s;
+
+  PetscFunctionBegin;
+  PetscCall((*MatShadowAdoptFunctions->attachblocks)(A));
+  if (MatShadowExchangeOfVectors && MatAIJIsCUSPARSE(A)) {
+    PetscCall(MatShadowGet(A, &s));
+    if (MatShadowOnDevice(s)) PetscCall((*MatShadowExchangeOfVectors->mult)(A, s, transpose, xx, yy, zz, &done));
+  }
+  if (done) PetscFunctionReturn(PETSC_SUCCESS);
+  if (yy) PetscCall((*(transpose ? base->multtransposeadd : base->multadd))(A, xx, yy, zz));
+  else PetscCall((*(transpose ? base->multtranspose : base->mult))(A, xx, zz));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Defines the four operations of a matrix that make products with vectors by product(A, transpose, x, y, z), where y is NULL if nothing is added */
+#define MAT_SHADOW_PRODUCTS(Kind, product) \
+  PetscErrorCode MatMult_##Kind(Mat A, Vec x, Vec z) \
+  { \
+    return product(A, PETSC_FALSE, x, NULL, z); \
+  } \
+  PetscErrorCode MatMultAdd_##Kind(Mat A, Vec x, Vec y, Vec z) \
+  { \
+    return product(A, PETSC_FALSE, x, y, z); \
+  } \
+  PetscErrorCode MatMultTranspose_##Kind(Mat A, Vec x, Vec z) \
+  { \
+    return product(A, PETSC_TRUE, x, NULL, z); \
+  } \
+  PetscErrorCode MatMultTransposeAdd_##Kind(Mat A, Vec x, Vec y, Vec z) \
+  { \
+    return product(A, PETSC_TRUE, x, y, z); \
+  }
+
+MAT_SHADOW_PRODUCTS(Shadow, MatShadowProduct)
+MAT_SHADOW_PRODUCTS(MPIShadow, MatShadowProductMPI)
