@@ -29,7 +29,7 @@ static PetscErrorCode Describe(const char type[], PetscBool convert, PetscErrorC
   if (!ierr) ierr = TestMultiply(A, 1);
   PetscCall(PetscPopErrorHandler());
   PetscCall(MatShadowGetInfo(A, &info));
-  PetscCall(PetscSNPrintf(text, TEXT, "error %d, %s, %s, %g bytes, %d conversions, %d candidates, tuning %d;", (int)ierr, info.format, info.reason, info.bytes_stored, (int)info.conversions, (int)info.candidates, (int)info.tuning));
+  PetscCall(PetscSNPrintf(text, TEXT, "error %d, %s, %s, %g bytes, %d conversions, %d candidates, %d products to tune, tuning %d;", (int)ierr, info.format, info.reason, info.bytes_stored, (int)info.conversions, (int)info.candidates, (int)info.tried, (int)info.tuning));
   for (PetscInt k = 0;; k++) {
     PetscCall(MatShadowGetFigureAt(A, k, &name, &figure));
     if (!name) break;

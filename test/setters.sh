@@ -3,7 +3,7 @@
 # Each public setter is in the table of test/setters.c, and those that Python and Fortran bind are public setters
 set -u
 . "$(dirname "$0")/shell/expect.sh"
-setters=$(sed -nE 's/^PETSC_EXTERN PetscErrorCode ([A-Za-z]+Set[A-Za-z]+)\(.*/\1/p' "$root/include/petscamb.h")
+setters=$(sed -nE 's/^PETSC_EXTERN PetscErrorCode ([A-Za-z]+Set[A-Za-z]+)\(.*/\1/p' "$root"/include/petscamb{,graph}.h)
 [ "$(echo "$setters" | wc -l)" -ge 23 ] && echo "ok petscamb.h has setters" || { echo "not ok petscamb.h has setters" && failed=1; }
 for name in $setters; do
   grep -qE "S\($name,|\"$name\"" "$root/test/setters.c" && echo "ok $name has an entry" || { echo "not ok $name has no entry in test/setters.c" && failed=1; }
