@@ -33,39 +33,6 @@ static SYS_INLINE int AmbChunkRows(const AmbHost *A, const AmbTile *T, int c, co
   return left < AMB_C ? (int)left : AMB_C;
 }
 
-/* Replaces sums that are NaN, of nl rows from row r on, by those from the CSR arrays */
-static SYS_NOINLINE void SYS_ISA_NAME(ReplaceNaNs)(const AmbHost *A, const AmbTile *T, int nl, int64_t r, const uint16_t *perm, const SysScalar *x, SysScalar sum[AMB_C])
-{
-  for (int l = 0; l < nl; l++) {
-    if (sum[l] != sum[l]) sum[l] = SYS_ISA_NAME(RowSum)(A, T, r + (T->sorted ? perm[l] : l), x);
-  }
-}
-
-/* Stores the sums of a chunk with fewer than C rows, the last one of a sorted tile or of the matrix */
-static SYS_NOINLINE void SYS_ISA_NAME(StorePart)(SysStore how, const AmbTile *T, int nl, int64_t r, const uint16_t *perm, const SysScalar sum[AMB_C], SysScalar alpha, SysScalar beta, const SysScalar *y, SysScalar *z)
-{
-  for (int l = 0; l < nl; l++) {
-    const int64_t row = r + (T->sorted ? perm[l] : l);
-
-    z[row] = SysStored(how, alpha, sum[l], beta, y, z, row);
-  }
-}
-
-/* Stores the empty rows at the end of the first tile of a scope; perm has those of the first empty chunk */
-static SYS_NOINLINE void SYS_ISA_NAME(StoreEmpty)(SysStore how, const AmbHost *A, const AmbTile *T, const uint16_t *perm, SysScalar alpha, SysScalar beta, const SysScalar *y, SysScalar *z)
-{
-  for (int c = T->nfilled; c < T->nchunk; c++) {
-    const int nl = AmbChunkRows(A, T, c, perm);
-
-    for (int l = 0; l < nl; l++) {
-      const int64_t r = T->row + (T->sorted ? perm[l] : AMB_C * *perm + l);
-
-      z[r] = SysStored(how, alpha, 0, beta, y, z, r);
-    }
-    perm += T->sorted ? AMB_C : 1;
-  }
-}
-
 static SYS_INLINE void AmbTileAll(const int gather, const int b, const SysStorage stored, const SysStore how, const AmbHost *A, const AmbTile *T, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z)
 {
   const uint32_t  *start = A->start + T->chunk;
@@ -93,15 +60,34 @@ static SYS_INLINE void AmbTileAll(const int gather, const int b, const SysStorag
     if (b == 1) AmbChunk1(gather, stored, start[c + 1] - start[c], A, val + (size_t)AMB_C * start[c], col + (int64_t)AMB_C * start[c], xs, sum);
     else AmbChunkB(b, stored, start[c + 1] - start[c], A, val + (size_t)AMB_C * b * start[c], col + (int64_t)AMB_C * start[c], xs, sum);
     r0 = T->sorted ? T->row : T->row + AMB_C * (int64_t)*perm;
-    if (SysAnyNaN(AMB_C, sum)) SYS_ISA_NAME(ReplaceNaNs)(A, T, nl, r0, perm, x, sum);
+    if (SysAnyNaN(AMB_C, sum)) {
+      for (int l = 0; l < nl; l++) {
+        if (sum[l] != sum[l]) sum[l] = SYS_ISA_NAME(RowSum)(A, T, r0 + (T->sorted ? perm[l] : l), x);
+      }
+    }
     if (T->sorted && nl == AMB_C) {
       for (int l = 0; l < AMB_C; l++) z[r0 + perm[l]] = SysStored(how, alpha, sum[l], beta, y, z, r0 + perm[l]);
+    } else if (T->sorted) {
+      for (int l = 0; l < nl; l++) z[r0 + perm[l]] = SysStored(how, alpha, sum[l], beta, y, z, r0 + perm[l]);
     } else if (nl == AMB_C) {
       for (int l = 0; l < AMB_C; l++) z[r0 + l] = SysStored(how, alpha, sum[l], beta, y, z, r0 + l);
-    } else SYS_ISA_NAME(StorePart)(how, T, nl, r0, perm, sum, alpha, beta, y, z);
+    } else {
+      for (int l = 0; l < nl; l++) z[r0 + l] = SysStored(how, alpha, sum[l], beta, y, z, r0 + l);
+    }
     perm += T->sorted ? AMB_C : 1;
   }
-  if (how != SYS_STORE_ADD) SYS_ISA_NAME(StoreEmpty)(how, A, T, perm, alpha, beta, y, z);
+  /* the first tile ends with empty rows */
+  if (how == SYS_STORE_ADD) return;
+  for (; c < T->nchunk; c++) {
+    const int nl = AmbChunkRows(A, T, c, perm);
+
+    for (int l = 0; l < nl; l++) {
+      const int64_t r = T->row + (T->sorted ? perm[l] : AMB_C * *perm + l);
+
+      z[r] = SysStored(how, alpha, 0, beta, y, z, r);
+    }
+    perm += T->sorted ? AMB_C : 1;
+  }
 }
 
 /* One function for each block size and storage of values, which are constants in the kernel; so is the way to store sums if values are stored as they are. These ways
@@ -194,28 +180,24 @@ static SYS_INLINE void AmbTileTranspose(const int b, const SysStorage stored, co
   }
 }
 
-/* One function for each block size and storage of values, as above */
-#define TRANSPOSE_ARGUMENTS const AmbHost *A, const AmbTile *T, SysScalar alpha, const SysScalar *x, SysScalar *z
-#define TRANSPOSE(b, stored) \
-  static SYS_NOINLINE void SYS_ISA_NAME(Transpose_##b##_##stored)(TRANSPOSE_ARGUMENTS) \
-  { \
-    AmbTileTranspose(b, stored, A, T, alpha, x, z); \
-  }
-#define TRANSPOSES(b)              TRANSPOSE(b, SYS_STORAGE_PLAIN) AMB_SINGLE(TRANSPOSE, b) TRANSPOSE(b, SYS_STORAGE_PLACES)
-#define TRANSPOSE_NAMED(b, stored) [stored] = SYS_ISA_NAME(Transpose_##b##_##stored)
-#define TRANSPOSES_NAMED(b)        {TRANSPOSE_NAMED(b, SYS_STORAGE_PLAIN), TRANSPOSE_NAMED(b, SYS_STORAGE_PLACES), AMB_SINGLE(TRANSPOSE_NAMED, b)},
-
-AMB_BLOCKS(TRANSPOSES)
-
-typedef void (*TransposeFunction)(TRANSPOSE_ARGUMENTS);
-static const TransposeFunction transpose_functions[AMB_MAX_BLOCK][3] = {AMB_BLOCKS(TRANSPOSES_NAMED)};
-
 static void SYS_ISA_NAME(ThreadTranspose)(const void *data, int t, SysScalar alpha, const SysScalar *x, SysScalar *z)
 {
-  const AmbHost          *A = (const AmbHost *)data;
-  const TransposeFunction f = transpose_functions[A->block_size - 1][A->values.stored];
+  const AmbHost *A = (const AmbHost *)data;
 
-  for (int64_t k = A->scope_tile[A->thread_scope[t]]; k < A->scope_tile[A->thread_scope[t + 1]]; k++) f(A, A->tile + k, alpha, x, z);
+  for (int64_t k = A->scope_tile[A->thread_scope[t]]; k < A->scope_tile[A->thread_scope[t + 1]]; k++) {
+#define TRANSPOSE_SMALL(b, stored) else AmbTileTranspose(b, stored, A, A->tile + k, alpha, x, z);
+#define CASE(b) \
+  case b: \
+    if (A->values.stored == SYS_STORAGE_PLAIN) AmbTileTranspose(b, SYS_STORAGE_PLAIN, A, A->tile + k, alpha, x, z); \
+    else if (A->values.stored == SYS_STORAGE_PLACES) AmbTileTranspose(b, SYS_STORAGE_PLACES, A, A->tile + k, alpha, x, z); \
+    AMB_SINGLE(TRANSPOSE_SMALL, b) \
+    break;
+    switch (A->block_size) {
+      AMB_BLOCKS(CASE)
+    }
+#undef CASE
+#undef TRANSPOSE_SMALL
+  }
 }
 
 static void SYS_ISA_NAME(MultTranspose)(const AmbHost *A, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z)
