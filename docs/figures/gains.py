@@ -6,7 +6,6 @@
 
 A bar is PETSc's time over petsc-amb's: AIJ on one core of a processor, AIJCUSPARSE on a GPU. The set-ups on a processor are CPU seconds.
 """
-import csv
 import os
 import re
 import statistics
@@ -14,6 +13,11 @@ import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 RESULTS = os.path.join(HERE, "..", "results")
+sys.dont_write_bytecode = True
+sys.path.insert(0, RESULTS)
+
+import pages  # noqa: E402
+
 LEFT, BAR, WIDTH = 270, 16, 360.0
 HOST, GPU = "#3b6ea8", "#4c9f70"
 
@@ -36,16 +40,9 @@ GPUS = [
 ]
 
 
-def load(name):
-    """The comments and the rows of a CSV."""
-    with open(os.path.join(RESULTS, name + ".csv"), encoding="utf-8") as file:
-        lines = file.readlines()
-    return [line for line in lines if line.startswith("#")], list(csv.DictReader(line for line in lines if not line.startswith("#")))
-
-
 def gain(name, matrix, base, kind, columns, operation):
     """PETSc's median time over petsc-amb's."""
-    rows = load(name)[1]
+    rows = pages.load(os.path.join(RESULTS, name + ".csv"))[1]
     if columns is None:  # a table of a page
         row = next(row for row in rows if row["row"] == matrix)
         return float(re.search(r"aij: ([\d.]+)", row["figures"]).group(1)) / float(re.search(r"`ambagg`: ([\d.]+)", row["figures"]).group(1))
@@ -54,12 +51,13 @@ def gain(name, matrix, base, kind, columns, operation):
 
 
 def main():
-    drawn, y, longest = [], 8, max(gain(*bar[1:]) for bar in HOSTS + GPUS)
-    for title, colour, bars in (("one core of a Xeon, over MATAIJ", HOST, HOSTS), ("one GPU (H100 or H200), over MATAIJCUSPARSE", GPU, GPUS)):
+    parts = (("one core of a Xeon, over MATAIJ", HOST, HOSTS), ("one GPU (H100 or H200), over MATAIJCUSPARSE", GPU, GPUS))
+    panels = [(title, colour, [(bar[0], gain(*bar[1:])) for bar in bars]) for title, colour, bars in parts]
+    drawn, y, longest = [], 8, max(times for _, _, bars in panels for _, times in bars)
+    for title, colour, bars in panels:
         drawn.append('<text x="8" y="%d" font-weight="bold">%s</text>' % (y + 12, title))
         y += 20
-        for name, *how in bars:
-            times = gain(*how)
+        for name, times in bars:
             drawn.append('<text x="%d" y="%d" text-anchor="end">%s</text>' % (LEFT - 6, y + 12, name))
             drawn.append('<rect x="%d" y="%d" width="%.1f" height="%d" fill="%s"/>' % (LEFT, y, WIDTH * times / longest, BAR - 3, colour))
             drawn.append('<text x="%.1f" y="%d">%.1f times</text>' % (LEFT + WIDTH * times / longest + 5, y + 12, times))

@@ -4,11 +4,16 @@
 
     docs/figures/phases.py [FILE]       # writes FILE, or phases.svg beside this file
 """
-import csv
 import os
 import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+RESULTS = os.path.join(HERE, "..", "results")
+sys.dont_write_bytecode = True
+sys.path.insert(0, RESULTS)
+
+import pages  # noqa: E402
+
 WIDTH, LEFT, BAR, PANEL = 560.0, 90, 26, 44
 
 # a part: its name, its colour, the events of -log_view that it is the sum of, and those that are taken off
@@ -25,10 +30,9 @@ PARTS = [
 
 def main():
     problems = {}
-    with open(os.path.join(HERE, "..", "results", "raw", "amg.csv"), encoding="utf-8") as file:
-        for row in csv.DictReader(line for line in file if not line.startswith("#")):
-            events = problems.setdefault(row["problem"], {})
-            events[row["event"]] = events.get(row["event"], 0.0) + 1e3 * float(row["seconds"])
+    for row in pages.load(os.path.join(RESULTS, "raw", "amg.csv"))[1]:
+        events = problems.setdefault(row["problem"], {})
+        events[row["event"]] = events.get(row["event"], 0.0) + 1e3 * float(row["seconds"])
     longest = max(events["PCSetUp"] for events in problems.values())
     drawn, y = [], 10
     for name, events in problems.items():

@@ -68,8 +68,7 @@ def load(path):
         return [], []
     with open(path, encoding="utf-8", newline="") as file:
         lines = file.readlines()
-    comments = [line for line in lines if line.startswith("#")]
-    return comments, list(csv.DictReader(lines[len(comments):]))
+    return [line for line in lines if line.startswith("#")], list(csv.DictReader(line for line in lines if not line.startswith("#")))
 
 
 def unsourced(name, comments, rows):

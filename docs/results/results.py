@@ -5,7 +5,6 @@
     docs/results/results.py            # writes README.md from each NAME.csv
     docs/results/results.py --check    # compares; exit code 1 if README.md is another one
 """
-import csv
 import hashlib
 import json
 import os
@@ -14,6 +13,7 @@ import sys
 import textwrap
 
 import measure
+import pages
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
@@ -128,13 +128,10 @@ def missing(run, rows):
 
 
 def load(path):
-    """What a CSV says about its run, and its rows."""
-    with open(path, encoding="utf-8", newline="") as file:
-        lines = file.readlines()
-    heads = [line[2:].split(" = ", 1) for line in lines if line.startswith("#")]
-    about = {head[0]: json.loads(head[1]) for head in heads if len(head) == 2}
-    about["rows"] = list(csv.DictReader(line for line in lines if not line.startswith("#")))
-    return about
+    """The run of a CSV, from its comments, with its rows."""
+    comments, rows = pages.load(path)
+    heads = [line[2:].split(" = ", 1) for line in comments]
+    return dict({head[0]: json.loads(head[1]) for head in heads if len(head) == 2}, rows=rows)
 
 
 class Run:
