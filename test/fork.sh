@@ -8,21 +8,7 @@ set -u
 cd "$work" || exit 1
 export PYTHONDONTWRITEBYTECODE=1 PETSC_ARCH=${PETSC_ARCH:-}
 unset PETSC_OPTIONS
-own=$PETSC_DIR/$PETSC_ARCH/lib/python3/dist-packages
-for python in /usr/bin/python3 "${PYTHON:-python3}"; do
-  for folder in "$own" "$PETSC_DIR/$PETSC_ARCH/lib" ""; do
-    PYTHONPATH=$folder "$python" -c "
-import petsc4py, os
-petsc4py.init()
-from petsc4py import PETSc
-assert os.path.realpath(petsc4py.get_config()['PETSC_DIR']) == os.path.realpath('$PETSC_DIR')" 2>/dev/null && break 2
-  done
-  python=
-done
-if [ -z "$python" ]; then
-  echo "skip children of fork(): no petsc4py of this PETSc (Debian: python3-petsc4py)"
-  exit 0
-fi
+find_petsc4py "children of fork()"
 [ -z "$folder" ] || export PYTHONPATH=$folder
 for type in amb nussell ccoo tilecomposite autosparse hashgemm; do
   for threads in 2 4; do

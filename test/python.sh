@@ -12,23 +12,7 @@ source=$root/src/binding/python
 
 expect "the version of the package" 0 "^2$" sh -c 'grep -cE "^(__)?version(__)? = \"'"$(cat "$root/VERSION")"'\"$" "$0/pyproject.toml" "$0/petscamb/__init__.py" | cut -d: -f2 | paste -sd+ | sed "s/1+1/2/"' "$source"
 
-# the petsc4py of this PETSc, where the distribution puts it, else that of an interpreter
-own=$PETSC_DIR/$PETSC_ARCH/lib/python3/dist-packages
-for python in /usr/bin/python3 "${PYTHON:-python3}"; do
-  for folder in "$own" "$PETSC_DIR/$PETSC_ARCH/lib" ""; do
-    PYTHONPATH=$folder "$python" -c "
-import petsc4py, os
-petsc4py.init()
-from petsc4py import PETSc
-config = petsc4py.get_config()
-assert os.path.realpath(config['PETSC_DIR']) == os.path.realpath('$PETSC_DIR')" 2>/dev/null && break 2
-  done
-  python=
-done
-if [ -z "$python" ]; then
-  echo "skip petscamb for Python: no petsc4py of this PETSc (Debian: python3-petsc4py)"
-  exit $failed
-fi
+find_petsc4py "petscamb for Python"
 export PYTHONPATH=$source${folder:+:$folder}
 
 cat >figures.py <<'END'

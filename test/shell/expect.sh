@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# Sourced by the tests that run commands: $root, the folder $work, which is removed at the end, expect(), which sets $failed, skip_complex() and has_gpu()
+# Sourced by the tests that run commands: $root, the folder $work, which is removed at the end, expect(), which sets $failed, skip_complex(), has_gpu() and find_petsc4py()
 root=$(cd "$(dirname "$0")/.." && pwd)
 work=$(mktemp -d "${TMPDIR:-/tmp}/petscamb-$(basename "$0" .sh)-XXXXXX") || exit 1
 trap 'rm -rf "$work"' EXIT
@@ -30,4 +30,20 @@ skip_complex() {
 # has_gpu: there is a GPU, and a library that uses it
 has_gpu() {
   [ -e /dev/nvidiactl ] && grep -q PETSCAMB_HAVE_CUDA "$BUILD/petscambconf.h"
+}
+
+# find_petsc4py NAME: sets $python to an interpreter and $folder to what its PYTHONPATH must have for the petsc4py of this PETSc, where the distribution puts it or as the
+# interpreter has it; without one, ends the test
+find_petsc4py() {
+  for python in /usr/bin/python3 "${PYTHON:-python3}"; do
+    for folder in "$PETSC_DIR/$PETSC_ARCH/lib/python3/dist-packages" "$PETSC_DIR/$PETSC_ARCH/lib" ""; do
+      PYTHONPATH=$folder "$python" -c "
+import petsc4py, os
+petsc4py.init()
+from petsc4py import PETSc
+assert os.path.realpath(petsc4py.get_config()['PETSC_DIR']) == os.path.realpath('$PETSC_DIR')" 2>/dev/null && return 0
+    done
+  done
+  echo "skip $1: no petsc4py of this PETSc (Debian: python3-petsc4py)"
+  exit $failed
 }
