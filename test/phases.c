@@ -194,7 +194,7 @@ static PetscErrorCode Step(Mat A, PetscInt sets, PetscInt products)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* With few products for each set of values a conversion waits until those of all sets repay it, and until it is a small part of the time. The test sets the times. */
+/* With few products for each set of values a conversion waits until the products of all sets repay it and it takes a small part of the time. The test sets the times. */
 static PetscErrorCode ConvertsEarly(TestDiff *d)
 {
   static const PetscLogDouble ago = 1e9; /* seconds */
@@ -242,7 +242,7 @@ static PetscErrorCode ConvertsEarly(TestDiff *d)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* From the second update on, its time and those of the trial say how many products repay it: here none do, or one */
+/* From the second update on, its time and the times of the trial decide how many products repay it: none here, or one */
 static PetscErrorCode MeasuresUpdates(TestDiff *d)
 {
   PetscFunctionBeginUser;

@@ -9,7 +9,7 @@ static const TestShape shape = {"hub", 324, 324, TestRowHub, TestValueGeneral, P
 
 #define TEXT 4096
 
-/* What a program sees of a matrix that was converted, if convert, and multiplied once: its figures, without times, or the error. The setter comes before. */
+/* Calls the setter, converts the matrix if convert, multiplies it once, and writes its figures without times, or the error, to text */
 static PetscErrorCode Describe(const char type[], PetscBool convert, PetscErrorCode (*set)(Mat), char text[TEXT])
 {
   Mat            A;
@@ -29,7 +29,8 @@ static PetscErrorCode Describe(const char type[], PetscBool convert, PetscErrorC
   if (!ierr) ierr = TestMultiply(A, 1);
   PetscCall(PetscPopErrorHandler());
   PetscCall(MatShadowGetInfo(A, &info));
-  PetscCall(PetscSNPrintf(text, TEXT, "error %d, %s, %s, %g bytes, %d conversions, %d candidates, %d products to tune, tuning %d;", (int)ierr, info.format, info.reason, info.bytes_stored, (int)info.conversions, (int)info.candidates, (int)info.tried, (int)info.tuning));
+  PetscCall(PetscSNPrintf(text, TEXT, "error %d, %s, %s, %g bytes, %d conversions, %d candidates, %d products to tune, tuning %d;", (int)ierr, info.format, info.reason, info.bytes_stored, (int)info.conversions, (int)info.candidates, (int)info.tried,
+                          (int)info.tuning));
   for (PetscInt k = 0;; k++) {
     PetscCall(MatShadowGetFigureAt(A, k, &name, &figure));
     if (!name) break;
@@ -114,7 +115,7 @@ static PetscErrorCode DescribeBatch(PetscBool set, char text[TEXT])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* What PetscInfo() says of a product: the rows of each accumulator */
+/* Writes the rows of each accumulator, from the message of PetscInfo() about a product, to text */
 static PetscErrorCode DescribeProduct(PetscBool set, char text[TEXT])
 {
   Mat         A, C;
@@ -169,7 +170,7 @@ static PetscErrorCode DescribeProduct(PetscBool set, char text[TEXT])
   }
 SETTERS(SETTER_FUNCTIONS)
 
-/* What only a GPU shows, or a halo between several */
+/* Setters whose effect only a GPU shows, or a halo between several */
 static const char *const device[] = {"MatShadowSetKeepAIJ", "MatShadowSetHalo", "MatCCOOSetAtomics", "MatBatchSetAtomic"};
 
 static PetscErrorCode Judge(const char name[], const char before[], const char after[])
@@ -183,7 +184,7 @@ static PetscErrorCode Judge(const char name[], const char before[], const char a
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The conversion is what the setters of its time change */
+/* Setters of the time of the conversion are judged without MatShadowSetUp() */
 static PetscErrorCode JudgeMat(const char name[], const char type[], PetscErrorCode (*first)(Mat), PetscErrorCode (*second)(Mat))
 {
   static char     text[2][TEXT];

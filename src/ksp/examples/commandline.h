@@ -224,7 +224,7 @@ typedef struct {
 
 #define COMMAND_OUTPUT_LOST "the standard output could not be written whole; is the disk full?"
 
-/* Is an error raised by a tool itself or by a reader of files, or does its message name an option, or what to give instead, as those of petsc-amb about values of options? */
+/* Returns PETSC_TRUE for an error that a tool or a reader of files raised, or whose message names an option or a remedy ("; use ", "; give ") */
 static inline PetscBool CommandIsAboutInput(const char file[], const char message[])
 {
   static const char *const sources[] = {"src/ksp/examples/", "tool/", "bench/", "src/mat/io/", "src/graph/io/"};
@@ -238,7 +238,7 @@ static inline PetscBool CommandIsAboutInput(const char file[], const char messag
   return (PetscBool)(option && *option);
 }
 
-/* Errors that come from the user's input or choice; all others keep PETSc's trace. Codes of the second list come from faults of the program, too. */
+/* Returns PETSC_TRUE for an error in the user's input; all others keep PETSc's trace. Faults of the program raise the codes of the second list, too. */
 static inline PetscBool CommandIsUserError(const char file[], PetscErrorCode code, const char message[])
 {
   const PetscErrorCode users[]  = {PETSC_ERR_USER_INPUT, PETSC_ERR_FILE_OPEN, PETSC_ERR_FILE_READ, PETSC_ERR_FILE_WRITE, PETSC_ERR_FILE_UNEXPECTED, PETSC_ERR_ARG_UNKNOWN_TYPE, PETSC_ERR_NOT_CONVERGED, PETSC_ERR_MAT_LU_ZRPVT, PETSC_ERR_MAT_CH_ZRPVT};

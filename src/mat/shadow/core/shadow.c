@@ -2,10 +2,10 @@
 /*
    When a shadow is made, renewed and used: the products of a sequential matrix with vectors.
 
-   A matrix is converted when as many products were made on the AIJ with one set of values as the conversion costs, or at once if it is known to be a level of multigrid. With
-   fewer products for each set it is converted when those of all sets would have repaid the conversion and the updates, and the conversion takes a small part of the time since
-   the pattern came up. The format stays if it is no slower than the AIJ. On the host the last products on the AIJ and the first ones on the format are timed to decide that, see shadowtrial.c;
-   several formats may be tried, see shadowtune.c. On the device the time of a product is not known until the queue has run dry: the traffic model is trusted
+   MatShadowChoose() converts a matrix once its products on the AIJ with one set of values have taken as long as a conversion, and a level of multigrid at its first product.
+   If each set of values has fewer products, it converts once the products of all sets would have repaid the conversion and the updates, and the conversion takes a small part
+   of the time since the pattern is there. The format stays if it is no slower than the AIJ. On the host the last products on the AIJ and the first ones on the format decide
+   that by their times, see shadowtrial.c; several formats may be tried, see shadowtune.c. On the device the time of a product is not known until the queue has run dry: the traffic model is trusted
    until enough products were made to repay tuning, and then both sides are timed on vectors made for the purpose.
 */
 #include "mat/shadow/core/shadow.h"
@@ -40,7 +40,7 @@ static PetscLogDouble MatShadowModelConvert(const MatShadow *s)
   return SYS_TUNE_CONVERT_FIXED + SYS_TUNE_CONVERT_ENTRY * (double)s->nz + SYS_TUNE_CONVERT_ROW * (double)s->owner->rmap->n;
 }
 
-/* Begins a set of values in the pattern at hand. A set of very many products counts as fewer: a first long solve soon counts no more. */
+/* Begins a set of values in this pattern. The average limits the products of one set, so that it soon forgets a first long solve. */
 static void MatShadowBeginValues(MatShadow *s)
 {
   MatShadowPast  *past   = &s->past;
@@ -51,21 +51,22 @@ static void MatShadowBeginValues(MatShadow *s)
   past->sets++;
 }
 
-/* Decides at the begin of a set of values whether a conversion is due although none had patience->convert products. If the future of the pattern is like its past, it has to save the
-   conversion and all updates; if there is no future, the conversion has to be a small part of the time since the pattern came up. */
+/* At the begin of a set of values, sets past->early if a conversion is due although no set had patience->convert products. As many products as this pattern has had must save
+   the conversion and all updates; and the conversion must take a small part of the time so far, since the program may end right after it. */
 static void MatShadowExpectEarly(MatShadow *s)
 {
-  MatShadowPast       *past  = &s->past;
-  const PetscLogDouble model = MatShadowModelConvert(s), cost = model * (model + MatShadowConverted.actual) / (model + MatShadowConverted.expected);
-  PetscLogDouble       now;
+  MatShadowPast *past = &s->past;
+  PetscLogDouble now, model, cost;
 
   past->early = PETSC_FALSE;
   if (s->phase != MAT_SHADOW_WAITING || MatShadowOnDevice(s) || !MatShadowMeasures(s) || past->rate < SYS_TUNE_LASTING || s->products < SYS_TUNE_CONVERT + SYS_TUNE_UPDATE * past->sets) return;
   now         = SysSeconds(CLOCK_THREAD_CPUTIME_ID);
+  model       = MatShadowModelConvert(s);
+  cost        = model * (model + MatShadowConverted.actual) / (model + MatShadowConverted.expected);
   past->early = (PetscBool)(cost <= SYS_TUNE_EARLY * (now - past->since) && cost + MatShadowConverted.early <= SYS_TUNE_EARLY * (now - MatShadowConverted.begin));
 }
 
-/* Notes the seconds of a conversion on the host. Those of another thread are not known here. */
+/* Adds the seconds of a conversion on the host to the sums. The seconds of another thread (online tuning) are unknown here. */
 static void MatShadowNoteConversion(MatShadow *s, PetscLogDouble seconds)
 {
   if (s->tune != MAT_SHADOW_TUNE_ONLINE) {
@@ -76,8 +77,8 @@ static void MatShadowNoteConversion(MatShadow *s, PetscLogDouble seconds)
   s->past.early = PETSC_FALSE;
 }
 
-/* Puts a measured number of products in the place of the expected ones: a set of values is taken over if recent sets had as many products as repay that, and otherwise after as
-   many. The AIJ then makes all products of a set that has fewer. */
+/* Sets patience->update and patience->lasting to the measured number of products that repay an update. MatShadowChoose() then updates at once if recent sets of values had that
+   many products, else after that many: products of shorter sets stay on the AIJ. */
 static void MatShadowMeasureUpdate(MatShadow *s)
 {
   const MatShadowTrial *trial    = &s->trial[0];

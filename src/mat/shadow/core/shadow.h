@@ -66,14 +66,14 @@ typedef struct {
   PetscInt convert, tune, update, lasting, samples;
 } MatShadowPatience;
 
-/* The past of the pattern at hand */
+/* The past of the present pattern */
 typedef struct {
-  PetscLogDouble since;   /* the begin of the matrix, or the first product with a later pattern, on the processor's clock of the thread */
-  PetscReal      rate;    /* products with the previous set of values, or a running average if that is more */
-  PetscInt       sets;    /* sets of values that were multiplied by vectors, without the one at hand */
+  PetscLogDouble since;   /* CPU time of the thread at the creation of the matrix, or at the first product with a later pattern, seconds */
+  PetscReal      rate;    /* products with the previous set of values, or their running average if that is larger */
+  PetscInt       sets;    /* earlier sets of values with products */
   PetscInt       updates; /* of values in the format */
-  PetscLogDouble update;  /* seconds of the shortest update but for the first one, which writes to new memory; 0 before the second */
-  PetscBool      early;   /* the past repays a conversion, which is due as soon as products with the values at hand were timed */
+  PetscLogDouble update;  /* the shortest update, seconds, without the first one, which writes to new memory; 0 before the second */
+  PetscBool      early;   /* a conversion is due once products with the present values were timed */
 } MatShadowPast;
 
 /* The shadow of a matrix, in a container composed with it. Some functions of PETSc move the insides of one matrix into another, with the container: a shadow is
@@ -251,11 +251,11 @@ static inline PetscErrorCode MatShadowCheckStatus(SysStatus status, PetscBool *d
 
 /* ------------------------------------------------- tuning ------------------------------------------------- */
 
-/* Conversions on the host of this process. Times are those of the thread on its processor: other programs do not make them longer. */
+/* Conversions on the host of this process, in CPU time of the thread, which other programs do not lengthen */
 typedef struct {
   PetscLogDouble begin;            /* of the first matrix */
-  PetscLogDouble early;            /* seconds of conversions before one set of values had repaid them */
-  PetscLogDouble actual, expected; /* seconds of all conversions that this thread made, and those that the model expected */
+  PetscLogDouble early;            /* seconds of conversions by MatShadowExpectEarly() */
+  PetscLogDouble actual, expected; /* seconds of all conversions in this thread, measured and by the model */
 } MatShadowConversions;
 extern MatShadowConversions MatShadowConverted;
 

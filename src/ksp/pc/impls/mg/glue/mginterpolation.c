@@ -3,8 +3,8 @@
    On a GPU, the interpolations and restrictions of PCMG get the type of the level to which they interpolate.
 
    A DM creates them as AIJ unless the name of its matrix type begins with "aij" (ConvertToAIJ() in PETSc's dainterp.c). With a type of petsc-amb the operators would be on
-   the GPU and the interpolations on the host, and each product with an interpolation would copy its vectors. On the host they stay AIJ: their rows are short, and
-   formats cost more than they spare.
+   the GPU and the interpolations on the host, and each product with an interpolation would copy its vectors. On the host they stay AIJ: their rows are short, and a format
+   costs more than it saves.
 */
 #include <petsc/private/pcmgimpl.h>
 
@@ -71,7 +71,7 @@ static PetscErrorCode MGInterpolationScale(PC pc, PetscInt l)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* What the program has set on a level */
+/* Flags for the operators of a level that the program has set */
 typedef struct {
   PetscBool interpolation, scale;
 } MGInterpolationGiven;
