@@ -23,7 +23,7 @@ static PetscErrorCode Describe(const char type[], PetscBool convert, PetscErrorC
   PetscCall(TestShapeCreate(&shape, "plain_", &A));
   PetscCall(MatConvert(A, type, MAT_INPLACE_MATRIX, &A));
   PetscCall(MatShadowSetTune(A, MAT_SHADOW_TUNE_OFF));
-  PetscCall(PetscPushErrorHandler(PetscIgnoreErrorHandler, NULL));
+  PetscCall(PetscPushErrorHandler(PetscReturnErrorHandler, NULL));
   ierr = (*set)(A);
   if (!ierr && convert) ierr = MatShadowSetUp(A);
   if (!ierr) ierr = TestMultiply(A, 1);
