@@ -58,7 +58,8 @@ static PetscErrorCode MatShadowMake(Mat A, const MatShadowFormat *format, PetscB
 }
 
 /* Converts B in place to the format of A, which is on a device, with the parameters of A. Does nothing unless B is an assembled AIJ on the host that has no operation of the
-   user and is not bound to the CPU. With -petscamb_for_aij, B has a format on the host, which it loses. */
+   user. With -petscamb_for_aij, B has a format on the host, which it loses. MatBoundToCPU() says nothing here: it is true for every AIJ of a PETSc with CUDA; only a binding
+   that is to propagate comes from the user. */
 PetscErrorCode MatShadowFollow(Mat B, Mat A)
 {
   const MatShadowFormat *format;
@@ -67,7 +68,7 @@ PetscErrorCode MatShadowFollow(Mat B, Mat A)
 
   PetscFunctionBegin;
   PetscCall(PetscObjectTypeCompareAny((PetscObject)B, &aij, MATSEQAIJ, MATMPIAIJ, ""));
-  PetscCall(MatBoundToCPU(B, &bound));
+  PetscCall(MatGetBindingPropagates(B, &bound));
   if (!aij || bound || !B->assembled || B->factortype != MAT_FACTOR_NONE) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatShadowGetFormat(B, &format));
   if (!format && B->ops->mult != MatAIJGetBase(B)->mult) PetscFunctionReturn(PETSC_SUCCESS);
