@@ -283,13 +283,15 @@ PETSC_EXTERN const char *const MatShadowDevices[];
    MatShadowHalo - how the processes exchange entries of x in products of an MPI matrix with a shadow, on GPUs
 
    Values:
-+  `MAT_SHADOW_HALO_AUTO`   - the path that was measured to be the fastest; NCCL is tried once its gain would have repaid its start (the default)
++  `MAT_SHADOW_HALO_AUTO`   - `MAT_SHADOW_HALO_PEER` if each process has a GPU of its own and these reach each other's memory; else the path that was measured to be the
+                              fastest, and NCCL once its gain would have repaid its start (the default)
 .  `MAT_SHADOW_HALO_MPI`    - by a GPU-aware MPI, between buffers on the GPUs
 .  `MAT_SHADOW_HALO_NCCL`   - by NCCL, if each process has a GPU of its own; the host never waits
--  `MAT_SHADOW_HALO_STAGED` - by any MPI, between buffers on the hosts
+.  `MAT_SHADOW_HALO_STAGED` - by any MPI, between buffers on the hosts
+-  `MAT_SHADOW_HALO_PEER`   - on one host, by stores of a GPU into the memory of the others; the host never waits
 
    Options Database Key:
-.  -mat_shadow_halo <auto,mpi,nccl,staged> - see `MatShadowSetHalo()`
+.  -mat_shadow_halo <auto,mpi,nccl,staged,peer> - see `MatShadowSetHalo()`
 
    Level: intermediate
 
@@ -302,7 +304,8 @@ typedef enum {
   MAT_SHADOW_HALO_AUTO,
   MAT_SHADOW_HALO_MPI,
   MAT_SHADOW_HALO_NCCL,
-  MAT_SHADOW_HALO_STAGED
+  MAT_SHADOW_HALO_STAGED,
+  MAT_SHADOW_HALO_PEER
 } MatShadowHalo;
 PETSC_EXTERN const char *const MatShadowHalos[];
 

@@ -228,7 +228,7 @@ static PetscErrorCode Halos(TestDiff *d)
 
   PetscFunctionBeginUser;
   PetscCall(TestPairCreate(&grid, &A, &R));
-  TestExpectError(d, PETSC_ERR_ARG_OUTOFRANGE, "MAT_SHADOW_HALO_AUTO", MatShadowSetHalo(A, (MatShadowHalo)4));
+  TestExpectError(d, PETSC_ERR_ARG_OUTOFRANGE, "MAT_SHADOW_HALO_AUTO", MatShadowSetHalo(A, (MatShadowHalo)5));
   TestExpectError(d, 0, "pigeon", TestShapeCreateBad(&grid, MATAMB, "-bad_mat_shadow_halo", "pigeon"));
   TestExpectError(d, 0, "pigeon", TestShapeCreateBad(&grid, MATAMB, "-bad_mat_amb_halo", "pigeon"));
   PetscCall(MatShadowSetHalo(R, MAT_SHADOW_HALO_STAGED));

@@ -74,7 +74,7 @@ static PetscErrorCode StepCoarsest(const MGCycle *c, const MGCycleStep *s)
   PetscInt           n;
 
   PetscFunctionBeginUser;
-  PetscCall(VecGetSize(s->x, &n));
+  PetscCall(VecGetLocalSize(s->x, &n));
   PetscCall(VecGetArrayRead(c->inverse, &inverse));
   PetscCall(VecGetArrayRead(s->x, &x));
   PetscCall(VecGetArrayWrite(s->z, &z));
@@ -132,7 +132,7 @@ static PetscErrorCode Expect(TestDiff *d, PC pc, PetscBool served)
   c->at_once = 1024;
   PetscCall(MatCreateVecs(pc->pmat, &x, &b));
   PetscCall(VecDuplicate(x, &y));
-  PetscCall(PetscObjectTypeCompare((PetscObject)x, "seqcuda", &device));
+  PetscCall(PetscObjectTypeCompareAny((PetscObject)x, &device, "seqcuda", "mpicuda", ""));
   replayed     = c->applied[MG_CYCLE_REPLAYED];
   own          = c->applied[MG_CYCLE_PETSC];
   applications = device ? 24 : 4; /* a record is made after some, and again when PETSc's own products have repaid conversions */
@@ -248,6 +248,7 @@ static PetscErrorCode Blocks(TestDiff *d)
 {
   MatNullSpace near;
   PetscScalar *a;
+  PetscInt     start, end;
   Vec          v[3];
   Mat          A;
   PC           pc;
@@ -261,8 +262,9 @@ static PetscErrorCode Blocks(TestDiff *d)
   PetscCall(TestShapeSetValues(&blocks, A, 1.0, INSERT_VALUES));
   for (int k = 0; k < 3; k++) {
     PetscCall(MatCreateVecs(A, &v[k], NULL));
+    PetscCall(VecGetOwnershipRange(v[k], &start, &end));
     PetscCall(VecGetArrayWrite(v[k], &a));
-    for (PetscInt i = 0; i < blocks.M; i++) a[i] = i % 3 == k ? 1 / PetscSqrtReal((PetscReal)blocks.M / 3) : 0;
+    for (PetscInt i = start; i < end; i++) a[i - start] = i % 3 == k ? 1 / PetscSqrtReal((PetscReal)blocks.M / 3) : 0;
     PetscCall(VecRestoreArrayWrite(v[k], &a));
   }
   PetscCall(MatNullSpaceCreate(PETSC_COMM_WORLD, PETSC_FALSE, 3, v, &near));
@@ -769,6 +771,13 @@ static const TestCase tests[] = {
   {NULL,         NULL     }
 };
 
+static const TestCase tests_several[] = {
+  {"scalar", Scalar},
+  {"blocks", Blocks},
+  {"turns",  Turns },
+  {NULL,     NULL  }
+};
+
 static const TestCase tests_grids[] = {
   {"interpolations", Interpolations},
   {"unknowns",       Unknowns      },
@@ -778,11 +787,12 @@ static const TestCase tests_grids[] = {
 
 int main(int argc, char **argv)
 {
-  PetscBool grids = PETSC_FALSE;
+  PetscBool grids = PETSC_FALSE, several = PETSC_FALSE;
 
   PetscCall(TestInitialize(&argc, &argv, help));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-test_grids", &grids, NULL));
-  PetscCall(TestRun(grids ? tests_grids : tests));
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-test_several", &several, NULL));
+  PetscCall(TestRun(grids ? tests_grids : several ? tests_several : tests));
   return TestFinalize();
 }
 
@@ -802,6 +812,19 @@ int main(int argc, char **argv)
     test:
       suffix: malloc
       args: -mat_type amb -mat_shadow_tune off -malloc_dump
+
+  testset:
+    requires: double !complex
+    args: -test_several -petscamb_mg_graph -petscamb_for_ksp -mg_levels_pc_type jacobi -malloc_dump
+    output_file: output/mgcycle_several.out
+    nsize: {{2 3}}
+    test:
+      suffix: several_host
+      args: -mat_type {{aij amb}} -mat_amb_device cpu -mat_shadow_tune off -options_left no
+    test:
+      suffix: several_gpu
+      requires: cuda
+      args: -mat_type amb -mat_shadow_halo peer -mat_shadow_tune {{off measure}}
 
   testset:
     args: -test_grids -mg_levels_pc_type jacobi

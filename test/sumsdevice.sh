@@ -10,7 +10,7 @@
 # gpu: 1 run
 # gpumem: 4
 cd "$(dirname "$0")/.." || exit 1
-sources=(test/kernels/sumsdevice.cu src/sys/*.cu src/vec/ambvec/*.cu src/mat/halo/halocuda.cu)
+sources=(test/kernels/sumsdevice.cu src/sys/*.cu src/vec/ambvec/*.cu src/mat/halo/*.cu)
 groups=("sums" "several" "many" "not finite" "updates" "gathers" "ends")
 small=("${groups[@]}")
 . test/kernels/device.sh

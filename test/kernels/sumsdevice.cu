@@ -198,6 +198,95 @@ static bool Gathers(const Sizes &)
   return good;
 }
 
+/* Halos of processes that are streams of one device: process k sends n entries to k + 1, twice as many to k + 2, and none back; several exchanges there and back, one after the
+   other, with entries that change. */
+static bool Exchanges(const Sizes &)
+{
+  bool good = true;
+
+  for (int nproc : {2, 3, 5}) {
+    for (int n : {1, 300, 20000}) {
+      const int                                          exchanges = small ? 3 : 20, most = 3 * n, steps = nproc > 2 ? 2 : 1;
+      std::vector<std::unique_ptr<Array<unsigned char>>> room;
+      std::vector<std::unique_ptr<Array<SysScalar>>>     x, there, back;
+      std::vector<std::unique_ptr<Array<int>>>           entries;
+      std::vector<cudaStream_t>                          streams((size_t)nproc);
+      std::vector<HaloRoute>                             to((size_t)nproc), from((size_t)nproc);
+      const int                                          sent = steps == 2 ? 3 * n : n;
+
+      for (int k = 0; k < nproc; k++) {
+        std::vector<SysScalar> values;
+        std::vector<int>       list;
+
+        for (int e = 0; e < exchanges * sent; e++) values.push_back((SysScalar)(k + 1) * 1000000 + e % 999983);
+        for (int e = 0; e < sent; e++) list.push_back(sent - 1 - e);
+        room.emplace_back(new Array<unsigned char>(HALO_ROOM_HEAD + 2 * (size_t)most * sizeof(SysScalar)));
+        CallCuda(cudaMemset(room.back()->data, 0, HALO_ROOM_HEAD));
+        x.emplace_back(new Array<SysScalar>(values));
+        there.emplace_back(new Array<SysScalar>(std::vector<SysScalar>((size_t)(exchanges * sent), -1)));
+        back.emplace_back(new Array<SysScalar>(std::vector<SysScalar>((size_t)(exchanges * sent), -1)));
+        entries.emplace_back(new Array<int>(list));
+        CallCuda(cudaStreamCreateWithFlags(&streams[(size_t)k], cudaStreamNonBlocking));
+      }
+      for (int k = 0; k < nproc; k++) {
+        HaloRoute *r = &to[(size_t)k], *b = &from[(size_t)k];
+
+        *r        = {};
+        r->rank   = k;
+        r->come   = sent;
+        r->stride = most;
+        for (int p = 0; p < nproc; p++) r->room[p] = room[(size_t)p]->data;
+        *b = *r;
+        for (int s = 0; s < steps; s++) {
+          r->peer[r->npeers]    = (k + 1 + s) % nproc; /* the entries of k + 2 come after those of k + 1 here, and after those of the process between there */
+          r->offset[s + 1]      = r->offset[s] + (s + 1) * n;
+          r->place[r->npeers++] = s ? n : 0;
+          b->peer[b->npeers]    = (k + nproc - 1 - s) % nproc;
+          b->offset[s + 1]      = b->offset[s] + (s + 1) * n;
+          b->place[b->npeers++] = s ? n : 0;
+        }
+        for (int s = 0; s < steps; s++) { /* the other ends, with which flags are exchanged alone */
+          for (HaloRoute *way : {r, b}) {
+            const int peer          = way == r ? (k + nproc - 1 - s) % nproc : (k + 1 + s) % nproc;
+            bool      there_already = false;
+
+            for (int p = 0; p < way->npeers; p++) there_already = there_already || way->peer[p] == peer;
+            if (there_already) continue;
+            way->peer[way->npeers]       = peer;
+            way->offset[way->npeers + 1] = way->offset[way->npeers];
+            way->npeers++;
+          }
+        }
+      }
+      CallCuda(cudaDeviceSynchronize());
+      for (int e = 0; e < exchanges; e++) {
+        for (int k = 0; k < nproc; k++) {
+          const size_t at = (size_t)k;
+
+          if (HaloExchange(&to[at], entries[at]->data, x[at]->data + e * sent, there[at]->data + e * sent, streams[at]) != SYS_SUCCESS) return Complain("exchange", SysDeviceErrorText());
+        }
+        for (int k = 0; k < nproc; k++) {
+          const size_t at = (size_t)k;
+
+          if (HaloExchange(&from[at], NULL, there[at]->data + e * sent, back[at]->data + e * sent, streams[at]) != SYS_SUCCESS) return Complain("exchange", SysDeviceErrorText());
+        }
+      }
+      CallCuda(cudaDeviceSynchronize());
+      for (int k = 0; k < nproc && good; k++) {
+        const std::vector<SysScalar> got = back[(size_t)k]->Download(), in = x[(size_t)k]->Download();
+
+        for (size_t w = 0; w < got.size() && good; w++) {
+          const size_t e = w / (size_t)sent, place = w % (size_t)sent;
+
+          if (got[w] != in[e * (size_t)sent + (size_t)sent - 1 - place]) good = Complain(Text("%d processes, %d entries", nproc, n), Text("process %d, exchange %d, place %d", k, (int)e, (int)place));
+        }
+      }
+      for (cudaStream_t s : streams) CallCuda(cudaStreamDestroy(s));
+    }
+  }
+  return good;
+}
+
 /* Gives the memory back */
 static bool Ends(const Sizes &)
 {
@@ -219,6 +308,7 @@ int main(int argc, char **argv)
     {"not finite", NotFinite},
     {"updates",    Updates  },
     {"gathers",    Gathers  },
+    {"exchanges",  Exchanges},
     {"ends",       Ends     }
   };
 

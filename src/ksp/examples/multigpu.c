@@ -478,7 +478,7 @@ static PetscErrorCode Run(Mat A, const char type[], PetscBool last, const Choice
     PetscBool     found;
 
     PetscCall(MatShadowGetInfo(B, &info));
-    PetscCall(PetscEListFind(4, MatShadowHalos, choice->halos[k], &halo, &found));
+    PetscCall(PetscEListFind(5, MatShadowHalos, choice->halos[k], &halo, &found));
     PetscCheck(found, PETSC_COMM_WORLD, PETSC_ERR_ARG_OUTOFRANGE, "-halos %s: take auto, mpi, nccl or staged", choice->halos[k]);
     PetscCall(MatShadowSetHalo(B, (MatShadowHalo)halo));
     if (info.format || k == 0) PetscCall(RunSolvers(B, type, choice, x, b, y, nruns, out));
@@ -615,7 +615,7 @@ int main(int argc, char **argv)
       args: -n 13 -types aij,amb,nussell -solvers cg,pipecg,groppcg
     test:
       suffix: partition
-      args: -n 12 -mat_amb_partition {{nnz bitonic}} -halos {{auto staged}}
+      args: -n 12 -mat_amb_partition {{nnz bitonic}} -halos {{auto staged peer}}
       output_file: output/multigpu_partition.out
     test:
       suffix: random

@@ -139,6 +139,9 @@ SYS_DEVICE PetscErrorCode MatAIJDeviceAllocate(size_t bytes, void *memory, Petsc
 SYS_DEVICE PetscErrorCode MatAIJDeviceGetCSR(Mat A, SysCSR *csr, SysStream *stream) SYS_STUB(PETSC_SUCCESS);
 SYS_DEVICE PetscErrorCode MatAIJDeviceGetArrays(Mat A, SysCSR *csr) SYS_STUB(PETSC_SUCCESS);
 
+/* Uploads an AIJCUSPARSE, or both blocks of a MPIAIJCUSPARSE, unless it is on the GPU or bound to the CPU */
+SYS_DEVICE PetscErrorCode MatAIJDeviceUpload(Mat A) SYS_STUB(PETSC_SUCCESS);
+
 /* Creates a sequential AIJ of these arrays, which the caller keeps. PETSc does not search its rows for I-nodes: that takes one thread longer than all the rest. */
 SYS_DEVICE PetscErrorCode MatAIJDeviceCreateWithArrays(PetscInt m, PetscInt n, PetscInt i[], PetscInt j[], PetscScalar a[], Mat *A) SYS_STUB(PETSC_SUCCESS);
 

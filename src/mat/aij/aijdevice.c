@@ -143,3 +143,20 @@ PetscErrorCode MatAIJDeviceGetArrays(Mat A, SysCSR *csr)
   csr->nz = host.nz;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+
+PetscErrorCode MatAIJDeviceUpload(Mat A)
+{
+  Mat       blocks[2] = {A, NULL};
+  PetscBool seq, bound;
+  SysCSR    csr;
+
+  PetscFunctionBegin;
+  PetscCall(MatBoundToCPU(A, &bound));
+  if (!MatAIJIsCUSPARSE(A) || bound) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscObjectBaseTypeCompare((PetscObject)A, MATSEQAIJ, &seq));
+  if (!seq) PetscCall(MatMPIAIJGetSeqAIJ(A, &blocks[0], &blocks[1], NULL));
+  for (int k = 0; k < 2; k++) {
+    if (blocks[k]) PetscCall(MatAIJDeviceGetArrays(blocks[k], &csr));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

@@ -32,16 +32,20 @@ typedef struct {
 
 /* The measurements of a communicator */
 #define MAT_HALO_CLASSES 40 /* classes of size: powers of two, in bytes */
-typedef struct _MatHaloComm MatHaloComm;
+typedef struct _MatHaloComm  MatHaloComm;
+typedef struct _MatHaloArena MatHaloArena;
 struct _MatHaloComm {
-  MPI_Comm     comm;
-  MatHaloComm *next;
-  PetscReal    seconds[MAT_HALO_CLASSES][MAT_SHADOW_HALO_STAGED + 1]; /* of an exchange by each path, 0 if it was not measured */
-  PetscReal    gain;                                                  /* seconds that NCCL would have saved so far, by a model */
-  PetscBool    looked;                                                /* NCCL was looked for */
-  const char  *without;                                               /* why NCCL cannot be used, or NULL */
-  void        *nccl;
-  HaloPeers    peers; /* of no process: NCCL gathers numbers */
+  MPI_Comm      comm;
+  MatHaloComm  *next;
+  PetscReal     seconds[MAT_HALO_CLASSES][MAT_SHADOW_HALO_PEER + 1]; /* of an exchange by each path, 0 if it was not measured */
+  PetscReal     gain;                                                /* seconds that NCCL would have saved so far, by a model */
+  PetscBool     own, own_known;                                      /* each process has a GPU that no other has */
+  PetscBool     looked;                                              /* NCCL was looked for */
+  const char   *without;                                             /* why NCCL cannot be used, or NULL */
+  void         *nccl;
+  PetscBool     looked_peers; /* boxes in the memory of the GPUs were tried */
+  HaloPeers     peers;        /* of no process: NCCL gathers numbers */
+  MatHaloArena *arenas;       /* memory of the rooms of halos */
 };
 
 typedef struct {
@@ -59,12 +63,20 @@ typedef struct {
   int           *sums_memory;
   Vec            x;          /* the received entries, as a vector */
   MPI_Request   *request[2]; /* persistent requests, those that receive first; request[1] is for the way back */
+  MatHaloArena  *arena;      /* that has the room of the halo, or NULL */
+  HaloRoute      route[2];   /* through that room; route[1] is for the way back */
   cudaStream_t   stream;
   cudaEvent_t    before, after;
   MatHaloBlock   rest;
   PetscInt       products;
   PetscLogDouble syncs; /* waits of the host for the device */
 } MatHalo;
+
+/* Is an exchange all in the stream, so that the host does not wait? */
+static inline PetscBool MatHaloInStream(const MatHalo *h)
+{
+  return (PetscBool)(h->path == MAT_SHADOW_HALO_NCCL || h->path == MAT_SHADOW_HALO_PEER);
+}
 
 extern PetscErrorCode MatHaloExchangeBegin(MatHalo *, PetscBool back, const PetscScalar *x, cudaStream_t);
 extern PetscErrorCode MatHaloExchangeWait(MatHalo *, PetscBool back);
@@ -74,29 +86,54 @@ extern PetscErrorCode MatHaloLeave(MatHalo *);
 extern PetscErrorCode MatHaloStartNCCL(MPI_Comm, MatHaloComm *);
 extern PetscErrorCode MatHaloStartPeers(MatHaloComm *);
 extern PetscErrorCode MatHaloEndPeers(MatHaloComm *);
+extern PetscErrorCode MatHaloRouteSetUp(MatHalo *, PetscBool *ok);
+extern PetscErrorCode MatHaloRouteReset(MatHalo *);
 extern PetscErrorCode MatHaloCommGet(MPI_Comm, MatHaloComm **);
+extern PetscErrorCode MatHaloCommOwn(MatHaloComm *, PetscBool *own);
 extern PetscErrorCode MatHaloChoose(Mat, MatHalo *, MatShadowHalo wanted, PetscBool back, const PetscScalar *x);
 extern PetscErrorCode MatHaloSendNCCL(const MatHalo *, PetscBool back);
 extern PetscErrorCode MatHaloAdd(MatHalo *, Mat rest, Vec z);
 extern PetscErrorCode MatHaloMultTranspose(MatHalo *, Mat rest, Vec x);
 extern PetscErrorCode MatHaloAddSums(MatHalo *, Vec z);
 extern PetscErrorCode MatHaloBlockSetUp(MatHaloBlock *, Mat rest);
+extern PetscErrorCode MatHaloColumnsSetUp(MatHaloBlock *, PetscInt m, PetscInt n);
+extern PetscErrorCode MatHaloSumsSetUp(MatHalo *, PetscInt n);
 extern PetscErrorCode MatHaloBlockDestroy(MatHaloBlock *);
 extern PetscErrorCode MatHaloEnd(void);
 
-/* For solvers: gathers n numbers of each process in the order of the processes, on the device, if about->nccl is not NULL. The host does not wait. */
+/* Can the GPUs of all processes exchange without the host? NCCL is not started for it. */
+extern PetscErrorCode MatHaloCommReach(MatHaloComm *, PetscBool *reach);
+
+/* For solvers: gathers n numbers of each process in the order of the processes, on the device, if the GPUs reach each other. The host does not wait. */
 extern PetscErrorCode MatHaloGather(const MatHaloComm *about, size_t n, const PetscReal *mine, PetscReal *all, cudaStream_t);
 
-/* For solvers: a product that can be queued, and recorded, without PETSc */
+/* For solvers: the part of a product that several processes share, which can be queued, and recorded, without PETSc. The solver makes the product of the diagonal block between the
+   two calls; the exchange runs beside it. */
 typedef struct {
-  MatHalo            *halo; /* NULL: it cannot be */
-  const MatShadowOps *ops;  /* of the diagonal block */
+  MatHalo *halo; /* NULL: it cannot be */
+  SysCSR   rest;
+} MatHaloShare;
+
+/* It can be once the exchange is in the stream. Processes may differ. */
+extern PetscErrorCode MatHaloShareSetUp(Mat, PetscBool transpose, MatHaloShare *);
+extern PetscErrorCode MatHaloShareBegin(const MatHaloShare *, PetscBool transpose, const PetscScalar *x, cudaStream_t, SysStatus *);
+/* Adds alpha times what others sent to y; transposed, alpha is 1 */
+extern PetscErrorCode MatHaloShareEnd(const MatHaloShare *, PetscBool transpose, PetscScalar alpha, PetscScalar *y, cudaStream_t, SysStatus *);
+/* Makes the halo of A, if A has none yet, and takes its path. Collective. */
+extern PetscErrorCode MatHaloExpect(Mat A, PetscBool transpose);
+/* So many of these products have been made */
+extern PetscErrorCode MatHaloShareMade(Mat, PetscInt products);
+
+/* For solvers: a whole product */
+typedef struct {
+  MatHaloShare        share;
+  const MatShadowOps *ops; /* of the diagonal block */
   void               *data;
-  MatShadowCSR        diagonal, rest;
+  MatShadowCSR        diagonal;
   int64_t             nparts; /* sums that the format leaves of the product of both vectors; 0: it leaves none */
 } MatHaloQueue;
 
-/* It can be, once NCCL makes the exchange and the diagonal block is in a format for good. Processes may differ. */
+/* It can be once the diagonal block is in a format for good, too; otherwise share.halo is NULL. Processes may differ. */
 extern PetscErrorCode MatHaloQueueSetUp(Mat, MatHaloQueue *);
 extern PetscErrorCode MatHaloQueueMult(const MatHaloQueue *, const PetscScalar *x, PetscScalar *y, PetscScalar *parts, cudaStream_t, SysStatus *);
 

@@ -72,7 +72,7 @@ PetscErrorCode MatHaloBlockSetUp(MatHaloBlock *r, Mat B)
 }
 
 /* Lists the entries by columns; n is the number of columns. Called before the first transposed product. */
-static PetscErrorCode MatHaloColumnsSetUp(MatHaloBlock *r, PetscInt m, PetscInt n)
+PetscErrorCode MatHaloColumnsSetUp(MatHaloBlock *r, PetscInt m, PetscInt n)
 {
   const PetscInt nz = r->i[m];
   PetscInt      *start, *row, *place;
@@ -122,7 +122,7 @@ PetscErrorCode MatHaloAdd(MatHalo *h, Mat B, Vec z)
     PetscCall(MatAIJDeviceGetCSR(B, &csr.A, &csr.stream));
     PetscCall(VecCUDAGetArray(z, &az));
     PetscCall(PetscLogGpuTimeBegin());
-    PetscCall(MatHaloCheck(HaloAdd(&h->rest.rows, csr.A.j, csr.A.a, h->from.buffer, az, PetscDefaultCudaStream)));
+    PetscCall(MatHaloCheck(HaloAdd(&h->rest.rows, csr.A.j, csr.A.a, 1, h->from.buffer, az, PetscDefaultCudaStream)));
     PetscCall(PetscLogGpuTimeEnd());
     PetscCall(VecCUDARestoreArray(z, &az));
     PetscCall(PetscLogGpuFlops(2.0 * h->rest.i[B->rmap->n]));
@@ -156,7 +156,7 @@ PetscErrorCode MatHaloMultTranspose(MatHalo *h, Mat B, Vec x)
 }
 
 /* Lists the entries of z, of n, that get sums from other processes, each once, with the places of its sums: several processes may add to one entry */
-static PetscErrorCode MatHaloSumsSetUp(MatHalo *h, PetscInt n)
+PetscErrorCode MatHaloSumsSetUp(MatHalo *h, PetscInt n)
 {
   const PetscInt count = h->to.offset[h->to.n];
   PetscInt      *entries, *next, *list, *rows, *start, *place, listed = 0, k = 0, before = 0;

@@ -27,15 +27,15 @@ static __device__ SysScalar HaloSumRow(Int k, int lane, int n, const int *start,
   return sum;
 }
 
-/* With ADD, the sum of row k is added to y[rows[k]]; without, y[k] is that of column k */
+/* With ADD, alpha times the sum of row k is added to y[rows[k]]; without, y[k] is the sum of column k */
 template <int LANES, bool ADD>
-static __global__ void HaloSumKernel(int n, const int *rows, const int *start, const int *j, const int *place, const SysScalar *a, const SysScalar *x, SysScalar *y)
+static __global__ void HaloSumKernel(int n, const int *rows, const int *start, const int *j, const int *place, const SysScalar *a, SysScalar alpha, const SysScalar *x, SysScalar *y)
 {
   const int       k = (int)((blockIdx.x * (int64_t)SYS_THREADS + threadIdx.x) / LANES), lane = threadIdx.x % LANES;
   const SysScalar sum = HaloSumRow<LANES, !ADD>(k, lane, n, start, j, place, a, x);
 
   if (k >= n || lane) return;
-  if (ADD) y[rows[k]] += sum;
+  if (ADD) y[rows[k]] += alpha * sum;
   else y[k] = sum;
 }
 
@@ -78,12 +78,12 @@ static __global__ void HaloAddSumsKernel(HaloSums s, const SysScalar *sums, SysS
 
 /* Starts HaloSumKernel() with lanes threads, a power of two, for each of n rows or columns */
 template <bool ADD>
-static SysStatus HaloSum(int lanes, int n, const int *rows, const int *start, const int *j, const int *place, const SysScalar *a, const SysScalar *x, SysScalar *y, cudaStream_t stream)
+static SysStatus HaloSum(int lanes, int n, const int *rows, const int *start, const int *j, const int *place, const SysScalar *a, SysScalar alpha, const SysScalar *x, SysScalar *y, cudaStream_t stream)
 {
   static decltype(&HaloSumKernel<1, ADD>) const kernel[] = {HaloSumKernel<1, ADD>, HaloSumKernel<2, ADD>, HaloSumKernel<4, ADD>, HaloSumKernel<8, ADD>, HaloSumKernel<16, ADD>, HaloSumKernel<32, ADD>};
 
   if (!n) return SYS_SUCCESS; /* lanes is not set */
-  return SysLaunch(kernel[__builtin_ctz((unsigned)lanes)], SysBlocks((int64_t)n * lanes), SYS_THREADS, 0, stream, n, rows, start, j, place, a, x, y);
+  return SysLaunch(kernel[__builtin_ctz((unsigned)lanes)], SysBlocks((int64_t)n * lanes), SYS_THREADS, 0, stream, n, rows, start, j, place, a, alpha, x, y);
 }
 
 SysStatus HaloPack(int n, const int *entries, const SysScalar *x, SysScalar *to, SysStream stream)
@@ -91,9 +91,9 @@ SysStatus HaloPack(int n, const int *entries, const SysScalar *x, SysScalar *to,
   return SysLaunch(HaloPackKernel, SysBlocks(n), SYS_THREADS, 0, stream, n, entries, x, to);
 }
 
-SysStatus HaloAdd(const HaloRows *r, const int *j, const SysScalar *a, const SysScalar *x, SysScalar *y, SysStream stream)
+SysStatus HaloAdd(const HaloRows *r, const int *j, const SysScalar *a, SysScalar alpha, const SysScalar *x, SysScalar *y, SysStream stream)
 {
-  return HaloSum<true>(r->lanes, r->n, r->rows, r->start, j, NULL, a, x, y, stream);
+  return HaloSum<true>(r->lanes, r->n, r->rows, r->start, j, NULL, a, alpha, x, y, stream);
 }
 
 int HaloAddSumCount(const HaloRows *r)
@@ -113,58 +113,10 @@ SysStatus HaloAddDot(const HaloRows *r, const int *j, const SysScalar *a, const 
 
 SysStatus HaloMultTranspose(const HaloColumns *c, const SysScalar *a, const SysScalar *x, SysScalar *y, SysStream stream)
 {
-  return HaloSum<false>(c->lanes, c->n, NULL, c->start, c->row, c->place, a, x, y, stream);
+  return HaloSum<false>(c->lanes, c->n, NULL, c->start, c->row, c->place, a, 1, x, y, stream);
 }
 
 SysStatus HaloAddSums(const HaloSums *s, const SysScalar *sums, SysScalar *y, SysStream stream)
 {
   return SysLaunch(HaloAddSumsKernel, SysBlocks(s->n), SYS_THREADS, 0, stream, *s, sums, y);
-}
-
-/* ------------------------------------------------- numbers of all processes ------------------------------------------------- */
-
-/* Each 4 bytes travel in a word of 8 with the number of the exchange: a word is stored at once, and the right number says that its bytes are new. There are two sets of
-   words. A process that stores to a set again has got the words of all others of the exchange between, and these have read the set before. */
-typedef unsigned long long HaloWord;
-
-#define HALO_WORDS (HALO_PEER_BYTES / 4)
-struct HaloBox {
-  HaloWord word[2][HALO_PEERS][HALO_WORDS];
-  unsigned number; /* of the last exchange; the owner's alone */
-};
-static_assert(sizeof(HaloBox) <= HALO_BOX, "the room of a box");
-
-static __global__ void __launch_bounds__(SYS_THREADS) HaloGatherKernel(const HaloPeers p, int words, const unsigned *mine, unsigned *all, int64_t limit)
-{
-  HaloBox *const own  = (HaloBox *)p.box[p.rank];
-  const unsigned last = *(volatile unsigned *)&own->number, number = last == ~0u ? 2 : last + 1, set = number % 2; /* never 0, and sets take turns */
-  const int64_t  before = clock64();
-
-  for (int k = (int)threadIdx.x; k < p.nproc * words; k += SYS_THREADS) {
-    const int          to = k / words, w = k % words;
-    volatile HaloWord *word = &((HaloBox *)p.box[to])->word[set][p.rank][w];
-
-    if (to != p.rank) *word = (HaloWord)mine[w] << 32 | number;
-  }
-  for (int k = (int)threadIdx.x; k < p.nproc * words; k += SYS_THREADS) {
-    const int                from = k / words, w = k % words;
-    const volatile HaloWord *word = &own->word[set][from][w];
-    HaloWord                 got;
-
-    if (from == p.rank) {
-      all[k] = mine[w];
-      continue;
-    }
-    do got = *word;
-    while ((unsigned)got != number && !(limit && clock64() - before > limit));
-    all[k] = (unsigned)got == number ? (unsigned)(got >> 32) : 0;
-  }
-  __syncthreads();
-  if (threadIdx.x == 0) own->number = number;
-}
-
-SysStatus HaloGather(const HaloPeers *p, size_t bytes, const void *mine, void *all, int64_t limit, SysStream stream)
-{
-  if (bytes > HALO_PEER_BYTES || bytes % 4) return SysDeviceError("%d bytes cannot be gathered", (int)bytes);
-  return SysLaunch(HaloGatherKernel, 1, SYS_THREADS, 0, stream, *p, (int)(bytes / 4), (const unsigned *)mine, (unsigned *)all, limit);
 }

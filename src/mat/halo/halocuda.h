@@ -33,10 +33,10 @@ typedef struct {
 /* to[k] = x[entries[k]] */
 SysStatus HaloPack(int n, const int *entries, const SysScalar *x, SysScalar *to, SysStream);
 
-/* y = A x + y; only the listed rows of y are read and written */
-SysStatus HaloAdd(const HaloRows *, const int *j, const SysScalar *a, const SysScalar *x, SysScalar *y, SysStream);
+/* y = alpha A x + y; only the listed rows of y are read and written */
+SysStatus HaloAdd(const HaloRows *, const int *j, const SysScalar *a, SysScalar alpha, const SysScalar *x, SysScalar *y, SysStream);
 
-/* The same, and sums that add up to the product of v, a vector like y, with what is added to y. Their number does not depend on the device. */
+/* The same with an alpha of 1, and sums that add up to the product of v, a vector like y, with what is added to y. Their number does not depend on the device. */
 int       HaloAddSumCount(const HaloRows *);
 SysStatus HaloAddDot(const HaloRows *, const int *j, const SysScalar *a, const SysScalar *x, SysScalar *y, const SysScalar *v, SysScalar *sums, SysStream);
 
@@ -59,6 +59,19 @@ typedef struct {
 /* Gathers bytes, a multiple of 4, of each process in their order. All processes make the same calls, each in the order of its stream. With a limit, of clocks, bytes
    that do not come are 0; without, the device waits for ever. */
 SysStatus HaloGather(const HaloPeers *, size_t bytes, const void *mine, void *all, int64_t limit, SysStream);
+
+/* An exchange of entries with neighbours through rooms, one of each process, that all of them can reach. Entries offset[p] to offset[p + 1] of those to send go to process
+   peer[p], in whose room they get the places from place[p] on; come entries are received. */
+#define HALO_ROOM_HEAD 256 /* bytes before the two sets of stride entries */
+typedef struct {
+  int     npeers, rank, come, peer[HALO_PEERS], offset[HALO_PEERS + 1], place[HALO_PEERS];
+  int64_t stride;
+  void   *room[HALO_PEERS];
+} HaloRoute;
+
+/* Sends x[entries[k]], or x[k] without entries, and receives in. The heads of new rooms are 0. All processes make the same exchanges of a room, each in the order of its
+   stream; the device waits for ever. */
+SysStatus HaloExchange(const HaloRoute *, const int *entries, const SysScalar *x, SysScalar *in, SysStream);
 
 #if defined(__cplusplus)
 }

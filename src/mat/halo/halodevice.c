@@ -120,13 +120,22 @@ static PetscErrorCode MatHaloCompare(Mat A, MatShadow *s)
 
 /* ------------------------------------------------- products ------------------------------------------------- */
 
-/* Does petsc-amb make the exchange for this product? PETSc's scatter makes the first ones, unless the user chose a path or forbade measuring: a halo takes as long
-   to make as some dozens of small products, and the matrix may be destroyed soon. All processes have the same answer. */
-static PetscBool MatHaloServes(MatShadow *s)
+/* Does petsc-amb make the exchange for this product? It does from the first one on if the GPUs reach each other, if the user chose a path, or if the user forbade measuring. Else
+   PETSc's scatter makes the first ones: a halo takes as long to make as some dozens of small products, and the matrix may be destroyed soon. All processes have the same
+   answer. */
+static PetscErrorCode MatHaloServes(MatShadow *s, PetscBool *serves)
 {
   const PetscInt first = s->owner->cmap->N > MAT_HALO_LARGE ? 10 : 60;
+  MatHaloComm   *about;
 
-  return (PetscBool)(s->halo || s->halo_wanted != MAT_SHADOW_HALO_AUTO || !MatShadowMeasures(s) || s->served++ >= first);
+  PetscFunctionBegin;
+  *serves = (PetscBool)(s->halo || s->halo_wanted != MAT_SHADOW_HALO_AUTO || !MatShadowMeasures(s));
+  if (!*serves && !s->served) {
+    PetscCall(MatHaloCommGet(PetscObjectComm((PetscObject)s->owner), &about));
+    PetscCall(MatHaloCommReach(about, serves));
+  }
+  if (!*serves) *serves = (PetscBool)(s->served++ >= first);
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* Gets the halo of A for one more product. Collective: all processes make the halo together, as they make blocks. */
@@ -145,6 +154,26 @@ static PetscErrorCode MatHaloGet(Mat A, MatShadow *s, Mat rest, const PetscInt g
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode MatHaloExpect(Mat A, PetscBool transpose)
+{
+  const PetscInt *garray;
+  PetscBool       serves;
+  MatShadow      *s;
+  MatHalo        *h;
+  Mat             rest;
+
+  PetscFunctionBegin;
+  PetscCall(MatShadowQuery(A, &s));
+  if (!s || s->owner != A || !MatAIJIsCUSPARSE(A)) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatHaloServes(s, &serves));
+  if (!serves) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatMPIAIJGetSeqAIJ(A, NULL, &rest, &garray));
+  PetscCall(MatHaloGet(A, s, rest, garray, &h));
+  h->products--; /* none is made here */
+  if (!h->chosen && !h->products && h->about->own && (h->about->peers.nproc || h->about->nccl)) PetscCall(MatHaloChoose(A, h, s->halo_wanted, transpose, NULL));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* A plain product packs and sends entries of x, which the rows of the off-diagonal block need. A transposed one sends the sums of its columns the other way. */
 static PetscErrorCode MatHaloProduct(Mat A, MatShadow *s, PetscBool transpose, Vec xx, Vec yy, Vec zz, PetscBool *done)
 {
@@ -155,7 +184,7 @@ static PetscErrorCode MatHaloProduct(Mat A, MatShadow *s, PetscBool transpose, V
   MatHalo           *h;
 
   PetscFunctionBegin;
-  *done = MatHaloServes(s);
+  PetscCall(MatHaloServes(s, done));
   if (!*done) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatShadowDeviceBringAll(A, transpose, &xx, &yy, &zz));
   PetscCall(MatMPIAIJGetSeqAIJ(A, &diagonal, &rest, &garray));

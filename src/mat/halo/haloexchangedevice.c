@@ -4,7 +4,7 @@
 */
 #include "mat/halo/halo.h"
 
-/* Goes back to no path: frees requests and pinned memory */
+/* Goes back to no path: frees requests and pinned memory, and gives the room back */
 PetscErrorCode MatHaloLeave(MatHalo *h)
 {
   MatHaloSide *const side[] = {&h->from, &h->to};
@@ -20,11 +20,12 @@ PetscErrorCode MatHaloLeave(MatHalo *h)
     PetscCallCUDA(cudaFreeHost(side[k]->pinned));
     side[k]->pinned = NULL;
   }
+  PetscCall(MatHaloRouteReset(h));
   h->path = MAT_SHADOW_HALO_AUTO;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Sets the path, of which the caller knows that it is possible */
+/* Sets the path, of which the caller knows that it is possible. The caller has set up the route through the memory of the GPUs. */
 PetscErrorCode MatHaloUse(MatHalo *h, MatShadowHalo path)
 {
   const PetscBool    staged = (PetscBool)(path == MAT_SHADOW_HALO_STAGED);
@@ -32,9 +33,15 @@ PetscErrorCode MatHaloUse(MatHalo *h, MatShadowHalo path)
 
   PetscFunctionBegin;
   if (h->path == path) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(MatHaloLeave(h));
+  if (path != MAT_SHADOW_HALO_PEER || h->path) PetscCall(MatHaloLeave(h));
+  if (path == MAT_SHADOW_HALO_PEER) {
+    PetscBool ok;
+
+    PetscCall(MatHaloRouteSetUp(h, &ok));
+    PetscCheck(ok, h->comm, PETSC_ERR_MEM, "No room for an exchange on a GPU");
+  }
   h->path = path;
-  if (path == MAT_SHADOW_HALO_NCCL) PetscFunctionReturn(PETSC_SUCCESS);
+  if (MatHaloInStream(h)) PetscFunctionReturn(PETSC_SUCCESS);
   for (int k = 0; k < 2; k++) {
     const PetscMPIInt n = side[k]->offset[side[k]->n];
 
@@ -64,7 +71,8 @@ PetscErrorCode MatHaloExchangeBegin(MatHalo *h, PetscBool back, const PetscScala
   if (!h->from.n && !h->to.n) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCallCUDA(cudaEventRecord(h->before, stream)); /* after this event the data to send is ready, and the entries received the last time have been used */
   PetscCallCUDA(cudaStreamWaitEvent(h->stream, h->before, 0));
-  if (!back) PetscCall(MatHaloCheck(HaloPack(n, h->entries, x, out->buffer, h->stream)));
+  if (h->path == MAT_SHADOW_HALO_PEER) PetscCall(MatHaloCheck(HaloExchange(h->route + back, back ? NULL : h->entries, back ? out->buffer : x, (back ? &h->to : &h->from)->buffer, h->stream)));
+  else if (!back) PetscCall(MatHaloCheck(HaloPack(n, h->entries, x, out->buffer, h->stream)));
   if (h->path == MAT_SHADOW_HALO_NCCL) PetscCall(MatHaloSendNCCL(h, back));
   else if (h->path == MAT_SHADOW_HALO_STAGED && n) PetscCallCUDA(cudaMemcpyAsync(out->pinned, out->buffer, n * sizeof(PetscScalar), cudaMemcpyDeviceToHost, h->stream));
   PetscCallCUDA(cudaEventRecord(h->after, h->stream));
@@ -78,7 +86,7 @@ PetscErrorCode MatHaloExchangeWait(MatHalo *h, PetscBool back)
   const PetscMPIInt  n  = in->offset[in->n];
 
   PetscFunctionBegin;
-  if (h->path == MAT_SHADOW_HALO_NCCL || (!h->from.n && !h->to.n)) PetscFunctionReturn(PETSC_SUCCESS);
+  if (MatHaloInStream(h) || (!h->from.n && !h->to.n)) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCallCUDA(cudaEventSynchronize(h->after));
   h->syncs++;
   PetscCallMPI(MPI_Startall(h->from.n + h->to.n, h->request[back]));

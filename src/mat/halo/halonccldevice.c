@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   The communicators of MPI and of NCCL by which halos are exchanged
+   The communicators by which halos are exchanged: of MPI, and of NCCL
 */
 #include "mat/halo/halo.h"
 
@@ -54,6 +54,35 @@ PetscErrorCode MatHaloCommGet(MPI_Comm comm, MatHaloComm **about)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Does every process have a GPU of its own? Found once for a communicator. */
+PetscErrorCode MatHaloCommOwn(MatHaloComm *c, PetscBool *own)
+{
+  const int             n = (int)sizeof(((struct cudaDeviceProp *)NULL)->uuid);
+  struct cudaDeviceProp device;
+  char                 *all;
+  PetscMPIInt           rank, size, alone = 1;
+  int                   id;
+
+  PetscFunctionBegin;
+  *own = c->own;
+  if (c->own_known) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCallMPI(MPI_Comm_rank(c->comm, &rank));
+  PetscCallMPI(MPI_Comm_size(c->comm, &size));
+  PetscCallCUDA(cudaGetDevice(&id));
+  PetscCallCUDA(cudaGetDeviceProperties(&device, id));
+  PetscCall(PetscMalloc1((size_t)n * size, &all));
+  PetscCallMPI(MPI_Allgather(&device.uuid, n, MPI_BYTE, all, n, MPI_BYTE, c->comm));
+  for (PetscMPIInt r = 0; r < size; r++) {
+    if (r != rank && memcmp(all + (size_t)n * r, &device.uuid, (size_t)n) == 0) alone = 0;
+  }
+  PetscCall(PetscFree(all));
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &alone, 1, MPI_INT, MPI_MIN, c->comm));
+  *own         = (PetscBool)(alone == 1);
+  c->own       = *own;
+  c->own_known = PETSC_TRUE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Frees the last communicator first: any two processes free those that they share in the same order */
 PetscErrorCode MatHaloEnd(void)
 {
@@ -62,9 +91,9 @@ PetscErrorCode MatHaloEnd(void)
     MatHaloComm *c = known;
 
     known = c->next;
+    PetscCall(MatHaloEndPeers(c));
 #if defined(PETSCAMB_HAVE_NCCL)
     if (c->nccl) {
-      PetscCall(MatHaloEndPeers(c));
       PetscCallMPI(MPI_Barrier(c->comm)); /* a process must not leave NCCL while others still use it */
       PetscCallNCCL(nccl.CommDestroy((ncclComm_t)c->nccl));
     }
@@ -78,31 +107,6 @@ PetscErrorCode MatHaloEnd(void)
 /* ------------------------------------------------- NCCL ------------------------------------------------- */
 
 #if defined(PETSCAMB_HAVE_NCCL)
-/* Does every process have a GPU of its own? */
-static PetscErrorCode MatHaloOwnDevice(MPI_Comm comm, PetscBool *own)
-{
-  const int             n = (int)sizeof(((struct cudaDeviceProp *)NULL)->uuid);
-  struct cudaDeviceProp device;
-  char                 *all;
-  PetscMPIInt           rank, size, alone = 1;
-  int                   id;
-
-  PetscFunctionBegin;
-  PetscCallMPI(MPI_Comm_rank(comm, &rank));
-  PetscCallMPI(MPI_Comm_size(comm, &size));
-  PetscCallCUDA(cudaGetDevice(&id));
-  PetscCallCUDA(cudaGetDeviceProperties(&device, id));
-  PetscCall(PetscMalloc1((size_t)n * size, &all));
-  PetscCallMPI(MPI_Allgather(&device.uuid, n, MPI_BYTE, all, n, MPI_BYTE, comm));
-  for (PetscMPIInt r = 0; r < size; r++) {
-    if (r != rank && memcmp(all + (size_t)n * r, &device.uuid, (size_t)n) == 0) alone = 0;
-  }
-  PetscCall(PetscFree(all));
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &alone, 1, MPI_INT, MPI_MIN, comm));
-  *own = (PetscBool)(alone == 1);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 static PetscErrorCode MatHaloLoadNCCL(MPI_Comm comm, PetscBool *loaded)
 {
   PetscMPIInt all;
@@ -201,7 +205,7 @@ PetscErrorCode MatHaloStartNCCL(MPI_Comm comm, MatHaloComm *c)
   PetscFunctionBegin;
   if (c->looked) PetscFunctionReturn(PETSC_SUCCESS);
   c->looked = PETSC_TRUE;
-  PetscCall(MatHaloOwnDevice(comm, &own));
+  PetscCall(MatHaloCommOwn(c, &own));
   if (!own) {
     c->without = "several processes share a GPU";
     PetscFunctionReturn(PETSC_SUCCESS);
@@ -275,6 +279,19 @@ PetscErrorCode MatHaloSendNCCL(const MatHalo *h, PetscBool back)
 PetscErrorCode MatHaloGather(const MatHaloComm *about, size_t n, const PetscReal *mine, PetscReal *all, cudaStream_t stream)
 {
   PetscFunctionBegin;
-  SETERRQ(PETSC_COMM_SELF, PETSC_ERR_PLIB, "petsc-amb was built without NCCL");
+  PetscCheck(about->peers.nproc, PETSC_COMM_SELF, PETSC_ERR_PLIB, "petsc-amb was built without NCCL");
+  PetscCall(MatHaloCheck(HaloGather(&about->peers, n * sizeof(PetscReal), mine, all, 0, stream)));
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 #endif
+
+PetscErrorCode MatHaloCommReach(MatHaloComm *c, PetscBool *reach)
+{
+  PetscBool own;
+
+  PetscFunctionBegin;
+  PetscCall(MatHaloCommOwn(c, &own));
+  if (own) PetscCall(MatHaloStartPeers(c));
+  *reach = (PetscBool)(c->nccl || c->peers.nproc);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

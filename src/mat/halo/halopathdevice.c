@@ -22,6 +22,16 @@ static PetscErrorCode MatHaloWhyNot(MatHalo *h, MatShadowHalo path, const char *
     PetscCall(MatHaloStartNCCL(h->comm, h->about));
     *why = h->about->without;
   }
+  if (path == MAT_SHADOW_HALO_PEER) {
+    PetscBool ok = PETSC_FALSE;
+
+    PetscCall(MatHaloStartPeers(h->about));
+    if (!h->about->peers.nproc) *why = "the GPUs of these processes do not reach each other's memory";
+    else {
+      PetscCall(MatHaloRouteSetUp(h, &ok));
+      if (!ok) *why = "memory on a GPU is short";
+    }
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -69,28 +79,40 @@ static PetscErrorCode MatHaloMeasure(Mat A, MatHalo *h, MatShadowHalo path, Pets
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Gets the fastest of the paths that cost nothing to start. NCCL is started once the time that it would have saved in all halos among these processes exceeds
+/* Between GPUs of their own that reach each other's memory, that is the path, or else NCCL if it is started, and nothing is measured: the host does not wait. Otherwise gets the
+   fastest of the paths that cost nothing to start. NCCL is started once the time that it would have saved in all halos among these processes exceeds
    that of its start. All processes decide the same. */
 static PetscErrorCode MatHaloChooseBest(Mat A, MatHalo *h, PetscBool back, const PetscScalar *x, MatShadowHalo *best)
 {
   MatHaloComm     *c       = h->about;
   const PetscReal *seconds = c->seconds[h->size];
+  const char      *why;
+  PetscBool        own;
 
   PetscFunctionBegin;
+  PetscCall(MatHaloCommOwn(c, &own));
+  if (own) {
+    PetscCall(MatHaloWhyNot(h, MAT_SHADOW_HALO_PEER, &why));
+    *best     = MAT_SHADOW_HALO_PEER;
+    h->chosen = (PetscBool)!why;
+    if (h->chosen) PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  if (c->nccl) {
+    *best     = MAT_SHADOW_HALO_NCCL;
+    h->chosen = PETSC_TRUE;
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   *best = use_gpu_aware_mpi ? MAT_SHADOW_HALO_MPI : MAT_SHADOW_HALO_STAGED;
   if (!(seconds[*best] > 0) && h->products < MAT_HALO_PATIENCE) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatHaloMeasure(A, h, MAT_SHADOW_HALO_MPI, back, x));
   PetscCall(MatHaloMeasure(A, h, MAT_SHADOW_HALO_STAGED, back, x));
-  if (c->nccl) PetscCall(MatHaloMeasure(A, h, MAT_SHADOW_HALO_NCCL, back, x));
-  for (MatShadowHalo path = MAT_SHADOW_HALO_MPI; path <= MAT_SHADOW_HALO_STAGED; path++) {
-    if (seconds[path] > 0 && seconds[path] < seconds[*best]) *best = path;
-  }
+  if (seconds[MAT_SHADOW_HALO_MPI] > 0 && seconds[MAT_SHADOW_HALO_STAGED] > 0) *best = seconds[MAT_SHADOW_HALO_MPI] < seconds[MAT_SHADOW_HALO_STAGED] ? MAT_SHADOW_HALO_MPI : MAT_SHADOW_HALO_STAGED;
   if (!c->looked) {
     c->gain += PetscMax(0, seconds[*best] + MAT_HALO_WAIT - MAT_HALO_NCCL - PetscPowRealInt(2, h->size) / MAT_HALO_RATE);
     if (c->gain < MAT_HALO_START) PetscFunctionReturn(PETSC_SUCCESS);
     PetscCall(MatHaloStartNCCL(h->comm, c));
     PetscCall(PetscInfo(A, "Halos would have taken %g s less by NCCL: %s\n", (double)c->gain, c->without ? c->without : "it is started"));
-    if (c->nccl) PetscFunctionReturn(PETSC_SUCCESS); /* the next product times it */
+    if (c->nccl) *best = MAT_SHADOW_HALO_NCCL;
   }
   h->chosen = PETSC_TRUE;
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   A few numbers from all processes of a host to all, through boxes in the memory of their GPUs, which each maps. NCCL's kernels for it take some 15 us.
+   Memory of the GPUs of one host that all their processes map: boxes for a few numbers of all processes, which NCCL's kernels exchange in some 15 us, and arenas with the
+   rooms of halos
 */
 #include "mat/halo/halo.h"
 
@@ -41,16 +42,18 @@ static PetscErrorCode MatHaloPeersFree(MPI_Comm comm, HaloPeers *p)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Each process maps the boxes of all others; ok is 0 if it cannot */
-static PetscErrorCode MatHaloPeersMap(MPI_Comm comm, HaloPeers *p, PetscMPIInt *ok)
+/* Allocates bytes on each process, set to 0, and maps those of all others; ok is 0 on all processes if one of them cannot */
+static PetscErrorCode MatHaloPeersMap(MPI_Comm comm, HaloPeers *p, size_t bytes, PetscMPIInt *ok)
 {
   cudaIpcMemHandle_t *all, mine;
 
   PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_rank(comm, &p->rank));
+  PetscCallMPI(MPI_Comm_size(comm, &p->nproc));
   PetscCall(PetscMemzero(&mine, sizeof(mine)));
   PetscCall(PetscMalloc1(p->nproc, &all));
-  *ok = cudaMalloc((void **)&p->box[p->rank], HALO_BOX) == cudaSuccess;
-  *ok = *ok && cudaMemset(p->box[p->rank], 0, HALO_BOX) == cudaSuccess && cudaDeviceSynchronize() == cudaSuccess && cudaIpcGetMemHandle(&mine, p->box[p->rank]) == cudaSuccess;
+  *ok = cudaMalloc((void **)&p->box[p->rank], bytes) == cudaSuccess;
+  *ok = *ok && cudaMemset(p->box[p->rank], 0, bytes) == cudaSuccess && cudaDeviceSynchronize() == cudaSuccess && cudaIpcGetMemHandle(&mine, p->box[p->rank]) == cudaSuccess;
   PetscCallMPI(MPI_Allgather(&mine, sizeof(mine), MPI_BYTE, all, sizeof(mine), MPI_BYTE, comm));
   PetscCall(MatHaloAll(comm, ok));
   for (int k = 0; *ok && k < p->nproc; k++) {
@@ -84,28 +87,152 @@ static PetscErrorCode MatHaloPeersTry(MPI_Comm comm, const HaloPeers *p, PetscMP
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Called once for a communicator whose processes have a GPU each. Whatever is in the way, NCCL serves. */
+/* Tried once for a communicator. Whatever is in the way, NCCL or MPI serves. */
 PetscErrorCode MatHaloStartPeers(MatHaloComm *c)
 {
   PetscBool   wanted = PETSC_TRUE;
   PetscMPIInt ok;
 
   PetscFunctionBegin;
+  if (c->looked_peers) PetscFunctionReturn(PETSC_SUCCESS);
+  c->looked_peers = PETSC_TRUE;
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-petscamb_peers", &wanted, NULL));
   PetscCall(MatHaloOneHost(c->comm, &ok));
   if (!ok || !wanted) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCallMPI(MPI_Comm_rank(c->comm, &c->peers.rank));
-  PetscCallMPI(MPI_Comm_size(c->comm, &c->peers.nproc));
-  PetscCall(MatHaloPeersMap(c->comm, &c->peers, &ok));
+  PetscCall(MatHaloPeersMap(c->comm, &c->peers, HALO_BOX, &ok));
   if (ok) PetscCall(MatHaloPeersTry(c->comm, &c->peers, &ok));
   if (!ok) PetscCall(MatHaloPeersFree(c->comm, &c->peers));
-  PetscCall(PetscInfo(NULL, "Sums of %s\n", ok ? "all processes go through the memory of their GPUs" : "several processes go by NCCL: their GPUs do not reach each other's memory"));
+  PetscCall(PetscInfo(NULL, "The GPUs of %d processes %s each other's memory\n", c->peers.nproc, ok ? "reach" : "do not reach"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+
+/* ------------------------------------------------- rooms ------------------------------------------------- */
+
+/* Rooms lie at the same place of an arena on all processes: they are given in the order in which halos are made, one after the other. A room comes back when all those of
+   its arena have: processes may destroy matrices in different orders. */
+struct _MatHaloArena {
+  HaloPeers     memory;
+  size_t        size, used;
+  PetscInt      rooms; /* that halos have */
+  MatHaloArena *next;  /* made before this one */
+};
+#define MAT_HALO_ARENA ((size_t)32 << 20) /* bytes of an arena, at least */
 
 PetscErrorCode MatHaloEndPeers(MatHaloComm *c)
 {
   PetscFunctionBegin;
+  while (c->arenas) {
+    MatHaloArena *arena = c->arenas;
+
+    c->arenas = arena->next;
+    PetscCall(MatHaloPeersFree(c->comm, &arena->memory));
+    PetscCall(PetscFree(arena));
+  }
   if (c->peers.nproc) PetscCall(MatHaloPeersFree(c->comm, &c->peers));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Finds an arena with bytes left at the same place on all processes, or makes one. Without memory on one process, *found is NULL on all. */
+static PetscErrorCode MatHaloArenaFind(MatHaloComm *c, size_t bytes, MatHaloArena **found)
+{
+  PetscMPIInt ok = 0;
+
+  PetscFunctionBegin;
+  *found = NULL;
+  for (MatHaloArena *arena = c->arenas; arena && !*found; arena = arena->next) {
+    const PetscInt64 used = arena->rooms ? (PetscInt64)arena->used : 0;
+    PetscInt64       most[2];
+
+    most[0] = used;
+    most[1] = -used;
+    PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, most, 2, MPIU_INT64, MPI_MAX, c->comm));
+    if (most[0] != -most[1] || (size_t)used + bytes > arena->size) continue; /* the sizes are the same on all processes */
+    arena->used = (size_t)used;
+    *found      = arena;
+  }
+  if (*found) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscNew(found));
+  (*found)->size = PetscMax(MAT_HALO_ARENA, bytes);
+  PetscCall(MatHaloPeersMap(c->comm, &(*found)->memory, (*found)->size, &ok));
+  if (ok) {
+    (*found)->next = c->arenas;
+    c->arenas      = *found;
+  } else {
+    PetscCall(MatHaloPeersFree(c->comm, &(*found)->memory));
+    PetscCall(PetscFree(*found));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The route out of one side of a halo into the other; place[] has for each process where its entries from this one begin */
+static void MatHaloRouteFill(const MatHaloSide *out, const MatHaloSide *in, const int place[], HaloRoute *r)
+{
+  r->npeers = out->n;
+  for (PetscMPIInt k = 0; k < out->n; k++) {
+    r->peer[k]       = out->rank[k];
+    r->offset[k + 1] = out->offset[k + 1];
+  }
+  for (PetscMPIInt k = 0; k < in->n; k++) { /* those that only send get a flag */
+    PetscBool listed = PETSC_FALSE;
+
+    for (PetscMPIInt p = 0; p < out->n; p++) listed = (PetscBool)(listed || out->rank[p] == in->rank[k]);
+    if (listed) continue;
+    r->peer[r->npeers++] = in->rank[k];
+    r->offset[r->npeers] = out->offset[out->n];
+  }
+  for (int p = 0; p < r->npeers; p++) r->place[p] = place[r->peer[p]];
+  r->come = in->offset[in->n];
+}
+
+/* Gets a room for a halo and tells the neighbours where their entries go in it; ok is the same on all processes */
+PetscErrorCode MatHaloRouteSetUp(MatHalo *h, PetscBool *ok)
+{
+  MatHaloComm *const c     = h->about;
+  const int          nproc = c->peers.nproc;
+  const PetscInt     mine  = PetscMax(h->from.offset[h->from.n], h->to.offset[h->to.n]);
+  PetscInt           most  = mine;
+  int                place[2 * HALO_PEERS], theirs[2 * HALO_PEERS], way[2][HALO_PEERS];
+  size_t             bytes;
+  char              *room;
+
+  PetscFunctionBegin;
+  *ok = PETSC_TRUE;
+  if (h->arena) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &most, 1, MPIU_INT, MPI_MAX, h->comm));
+  most  = 32 * ((most + 31) / 32);
+  bytes = HALO_ROOM_HEAD + 2 * (size_t)most * sizeof(PetscScalar);
+  PetscCall(MatHaloArenaFind(c, bytes, &h->arena));
+  *ok = (PetscBool)(h->arena != NULL);
+  if (!*ok) PetscFunctionReturn(PETSC_SUCCESS);
+  room = (char *)h->arena->memory.box[h->arena->memory.rank] + h->arena->used;
+  PetscCallCUDA(cudaMemsetAsync(room, 0, HALO_ROOM_HEAD, PetscDefaultCudaStream));
+  PetscCallCUDA(cudaStreamSynchronize(PetscDefaultCudaStream));
+  PetscCall(PetscArrayzero(place, 2 * HALO_PEERS));
+  for (PetscMPIInt k = 0; k < h->from.n; k++) place[2 * h->from.rank[k]] = h->from.offset[k];
+  for (PetscMPIInt k = 0; k < h->to.n; k++) place[2 * h->to.rank[k] + 1] = h->to.offset[k];
+  PetscCallMPI(MPI_Alltoall(place, 2, MPI_INT, theirs, 2, MPI_INT, h->comm)); /* after it, the heads of all rooms are 0 */
+  for (int p = 0; p < nproc; p++) {
+    way[0][p] = theirs[2 * p];
+    way[1][p] = theirs[2 * p + 1];
+  }
+  for (int back = 0; back < 2; back++) {
+    HaloRoute *r = h->route + back;
+
+    PetscCall(PetscMemzero(r, sizeof(*r)));
+    MatHaloRouteFill(back ? &h->from : &h->to, back ? &h->to : &h->from, way[back], r);
+    r->rank   = h->arena->memory.rank;
+    r->stride = most;
+    for (int p = 0; p < nproc; p++) r->room[p] = (char *)h->arena->memory.box[p] + h->arena->used;
+  }
+  h->arena->used += 256 * ((bytes + 255) / 256);
+  h->arena->rooms++;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode MatHaloRouteReset(MatHalo *h)
+{
+  PetscFunctionBegin;
+  if (h->arena) h->arena->rooms--;
+  h->arena = NULL;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

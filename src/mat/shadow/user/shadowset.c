@@ -5,7 +5,7 @@
 #include "mat/shadow/core/shadow.h"
 
 const char *const MatShadowDevices[]     = {"auto", "cpu", "gpu", "MatShadowDevice", "MAT_SHADOW_DEVICE_", NULL};
-const char *const MatShadowHalos[]       = {"auto", "mpi", "nccl", "staged", "MatShadowHalo", "MAT_SHADOW_HALO_", NULL};
+const char *const MatShadowHalos[]       = {"auto", "mpi", "nccl", "staged", "peer", "MatShadowHalo", "MAT_SHADOW_HALO_", NULL};
 const char *const MatShadowValuesNames[] = {"double", "exact", "single", "table", "MatShadowValues", "MAT_SHADOW_VALUES_", NULL};
 _Static_assert((int)MAT_SHADOW_VALUES_EXACT == SYS_VALUES_EXACT && (int)MAT_SHADOW_VALUES_SINGLE == SYS_VALUES_SINGLE && (int)MAT_SHADOW_VALUES_TABLE == SYS_VALUES_TABLE, "the kernels have the same numbers");
 const char *const MatShadowTunes[] = {"off", "model", "measure", "online", "MatShadowTune", "MAT_SHADOW_TUNE_", NULL};
@@ -294,10 +294,10 @@ PetscErrorCode MatShadowSetUp(Mat A)
 
   Input Parameters:
 + A    - the matrix; nothing happens if its type has no shadow
-- path - `MAT_SHADOW_HALO_AUTO` (the default), `MAT_SHADOW_HALO_MPI`, `MAT_SHADOW_HALO_NCCL` or `MAT_SHADOW_HALO_STAGED`
+- path - `MAT_SHADOW_HALO_AUTO` (the default), `MAT_SHADOW_HALO_MPI`, `MAT_SHADOW_HALO_NCCL`, `MAT_SHADOW_HALO_STAGED` or `MAT_SHADOW_HALO_PEER`
 
   Options Database Key:
-. -mat_shadow_halo <auto,mpi,nccl,staged> - the same for matrices created later; with the name of a format, as in -mat_amb_halo, for those of
+. -mat_shadow_halo <auto,mpi,nccl,staged,peer> - the same for matrices created later; with the name of a format, as in -mat_amb_halo, for those of
                                             this format
 
   Level: intermediate
@@ -326,7 +326,7 @@ PetscErrorCode MatShadowSetHalo(Mat A, MatShadowHalo path)
   PetscFunctionBegin;
   PetscValidHeaderSpecific(A, MAT_CLASSID, 1);
   PetscValidLogicalCollectiveEnum(A, path, 2);
-  PetscCheck(path >= MAT_SHADOW_HALO_AUTO && path <= MAT_SHADOW_HALO_STAGED, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_OUTOFRANGE, "No such path: %d; use MAT_SHADOW_HALO_AUTO, MPI, NCCL or STAGED", (int)path);
+  PetscCheck(path >= MAT_SHADOW_HALO_AUTO && path <= MAT_SHADOW_HALO_PEER, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_OUTOFRANGE, "No such path: %d; use MAT_SHADOW_HALO_AUTO, MPI, NCCL, STAGED or PEER", (int)path);
   PetscCall(MatShadowGetFormat(A, &format));
   if (!format) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatShadowGet(A, &s));

@@ -29,7 +29,8 @@ static PetscErrorCode KSPAMBDeviceVecServes(Vec v, PetscBool mpi, PetscBool *ser
 PetscErrorCode KSPAMBDeviceServes(KSP ksp, KSPAMB *amb, const char **why, PetscErrorCode (**solve)(KSP, KSPAMB *))
 {
   PetscBool    seq, mpi, plain = PETSC_TRUE;
-  MatHaloComm *about = NULL;
+  PetscBool    reach = PETSC_TRUE;
+  MatHaloComm *about;
   MatNullSpace nullspace;
   Mat          A;
 
@@ -48,8 +49,11 @@ PetscErrorCode KSPAMBDeviceServes(KSP ksp, KSPAMB *amb, const char **why, PetscE
   PetscCall(KSPAMBLookAtPC(ksp, amb));
   PetscCall(PCGetOperators(ksp->pc, &A, NULL));
   PetscCall(MatGetNullSpace(A, &nullspace));
-  if (mpi && !amb->local) PetscCall(MatHaloCommGet(PetscObjectComm((PetscObject)ksp), &about));
-  if (about && !about->nccl) *why = "NCCL is not started between the GPUs of these processes; -mat_shadow_halo nccl starts it";
+  if (mpi && !amb->local) {
+    PetscCall(MatHaloCommGet(PetscObjectComm((PetscObject)ksp), &about));
+    PetscCall(MatHaloCommReach(about, &reach));
+  }
+  if (!reach) *why = "the GPUs of these processes do not reach each other's memory, and NCCL is not started; -mat_shadow_halo nccl starts it";
   else if (!amb->solvedevice) *why = "the device has no passes for this method";
   else if (!plain) *why = "not all vectors are on the GPU with PETSc's operations";
   else if (nullspace) *why = "the operator has a null space";

@@ -75,7 +75,7 @@ SysStatus KSPAMBQueueMultiply(const KSPAMBQueue *q, KSPAMBProduct *product, Fuse
   SysStatus status = SYS_SUCCESS;
 
   if (product->ops) return (*product->ops->mult)(product->data, &product->csr.A, 1, q->pass.v[from], 0, NULL, q->pass.v[to], stream);
-  if (product->halo.halo) product->error = MatHaloQueueMult(&product->halo, q->pass.v[from], q->pass.v[to], NULL, (cudaStream_t)stream, &status);
+  if (product->halo.share.halo) product->error = MatHaloQueueMult(&product->halo, q->pass.v[from], q->pass.v[to], NULL, (cudaStream_t)stream, &status);
   else product->error = MatMult(q->A, q->v[from], q->v[to]);
   return product->error ? SYS_ERROR : status;
 }
@@ -146,7 +146,7 @@ static PetscErrorCode KSPAMBQueueSettled(const KSPAMBQueue *q, KSPAMBProduct *pr
   PetscCall(PetscMemzero(product, sizeof(*product)));
   if (q->nproc == 1) PetscCall(MatShadowDeviceSettled(q->A, PETSC_FALSE, &product->csr, &product->ops, &product->data));
   else PetscCall(MatHaloQueueSetUp(q->A, &product->halo));
-  all = product->ops || product->halo.halo;
+  all = product->ops || product->halo.share.halo;
   if (q->nproc > 1) PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_MIN, q->about->comm));
   *settled = (PetscBool)all;
   PetscFunctionReturn(PETSC_SUCCESS);

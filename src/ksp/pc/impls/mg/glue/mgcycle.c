@@ -14,6 +14,19 @@ PetscErrorCode MGCycleRegister(void);
 #define ROWS_REPAID   1024        /* the square of the rows over this are the applications that repay the inverse of a larger one */
 #define CONDITION     1e10        /* of the coarsest operator, at most, in the norm of the largest sum of a row */
 
+PetscErrorCode MGCycleAgree(PC pc, const char **why)
+{
+  int         yes = !*why;
+  PetscMPIInt nproc;
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)pc), &nproc));
+  if (nproc == 1) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &yes, 1, MPI_INT, MPI_MIN, PetscObjectComm((PetscObject)pc)));
+  if (!yes && !*why) *why = "another process cannot queue it";
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* ------------------------------------------------- steps ------------------------------------------------- */
 
 static PetscErrorCode MGCycleAdd(MGCycle *c, MGCycleKind kind, MGCycleStep **step)
@@ -106,7 +119,7 @@ static PetscErrorCode MGCycleSmoothSet(MGCycle *c, KSP ksp, const char **why)
   PetscCall(MGCycleHasNullSpace(A, &nullspace));
   if (!chebyshev) *why = "a smoother is not a chebyshev that runs on passes";
   else if (ksp->max_it < 1) *why = "a smoother makes no step";
-  else if (MGCycleWatched(ksp)) *why = "something looks on a smoother";
+  else if (MGCycleWatched(ksp)) *why = "a monitor or a view is attached to a smoother";
   else if (nullspace) *why = "an operator has a null space";
   else if (ksp->reason == KSP_DIVERGED_PC_FAILED || ksp->pc->failedreason) *why = "the set-up of a smoother failed";
   else PetscCall(KSPAMBServes(ksp, amb, why, &solve));
@@ -137,12 +150,13 @@ static PetscErrorCode MGCycleSmooth(MGCycle *c, KSP ksp, Vec b, Vec x, PetscBool
 
 /* ------------------------------------------------- the coarsest level ------------------------------------------------- */
 
-/* Is the solver of the coarsest level linear? */
+/* Is the solver of the coarsest level linear, and the block of each process by itself? */
 static PetscErrorCode MGCycleLinear(KSP ksp, PetscBool *linear)
 {
-  PetscBool preonly, block;
-  PetscInt  n;
-  KSP      *sub;
+  PetscBool   preonly, block;
+  PetscInt    n;
+  PetscMPIInt nproc;
+  KSP        *sub;
 
   PetscFunctionBegin;
   *linear = PETSC_FALSE;
@@ -152,7 +166,10 @@ static PetscErrorCode MGCycleLinear(KSP ksp, PetscBool *linear)
   if (block) {
     PetscCall(PCBJacobiGetSubKSP(ksp->pc, &n, NULL, &sub));
     if (n == 1) PetscCall(MGCycleLinear(sub[0], linear));
-  } else PetscCall(PetscObjectTypeCompareAny((PetscObject)ksp->pc, linear, PCLU, PCCHOLESKY, PCSVD, PCAMBINVERSE, ""));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)ksp), &nproc));
+  if (nproc == 1) PetscCall(PetscObjectTypeCompareAny((PetscObject)ksp->pc, linear, PCLU, PCCHOLESKY, PCSVD, PCAMBINVERSE, ""));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -167,7 +184,7 @@ static PetscErrorCode MGCycleInvert(MGCycle *c, PC_MG_Levels *level, PetscInt n)
   PetscInt           have = -1;
 
   PetscFunctionBegin;
-  if (c->inverse) PetscCall(VecGetSize(c->inverse, &have));
+  if (c->inverse) PetscCall(VecGetLocalSize(c->inverse, &have));
   if (have != n * n) {
     PetscCall(VecDestroy(&c->inverse));
     PetscCall(VecCreate(PETSC_COMM_SELF, &c->inverse));
@@ -209,33 +226,37 @@ static PetscErrorCode MGCycleCoarsestState(MGCycle *c, Mat P)
   c->state    = state;
   c->waited   = 0;
   c->inverted = PETSC_FALSE;
+  PetscCall(MatGetLocalSize(P, &c->most, NULL));
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &c->most, 1, MPIU_INT, MPI_MAX, PetscObjectComm((PetscObject)P)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode MGCycleCoarsest(MGCycle *c, PC_MG_Levels *level, const char **why)
+static PetscErrorCode MGCycleCoarsest(PC pc, MGCycle *c, const char **why)
 {
-  const KSP ksp = level->smoothd;
-  PetscInt  n;
-  PetscBool linear, nullspace;
-  Mat       A, P;
+  PC_MG_Levels *level = ((PC_MG *)pc->data)->levels[0];
+  const KSP     ksp   = level->smoothd;
+  PetscInt      n;
+  PetscBool     linear, nullspace;
+  Mat           A, P;
 
   PetscFunctionBegin;
   PetscCall(KSPSetUp(ksp));
   PetscCall(KSPSetUpOnBlocks(ksp));
   PetscCall(KSPGetOperators(ksp, &A, &P));
-  PetscCall(VecGetSize(level->b, &n));
   PetscCall(MGCycleHasNullSpace(A, &nullspace));
   PetscCall(MGCycleLinear(ksp, &linear));
-  if (!linear) *why = "the coarsest level is not solved by preonly with lu, cholesky, svd or ambinverse";
-  else if (nullspace) *why = "an operator has a null space";
-  else if (n > ROWS_MOST) *why = "the coarsest level is too large";
-  if (*why) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MGCycleCoarsestState(c, P));
-  if (!c->inverted && n > c->at_once && c->waited < (PetscInt)((PetscInt64)n * n / ROWS_REPAID)) {
+  if (!linear) *why = "the coarsest level is not solved by preonly with lu, cholesky, svd or ambinverse, or by these in a block of each process";
+  else if (nullspace) *why = "an operator has a null space";
+  else if (c->most > ROWS_MOST) *why = "the coarsest level is too large";
+  PetscCall(MGCycleAgree(pc, why));
+  if (*why) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!c->inverted && c->most > c->at_once && c->waited < (PetscInt)((PetscInt64)c->most * c->most / ROWS_REPAID)) {
     c->waited++;
     *why = "the inverse of the coarsest operator is not repaid yet";
     PetscFunctionReturn(PETSC_SUCCESS);
   }
+  PetscCall(VecGetLocalSize(level->b, &n));
   if (!c->inverted) PetscCall(MGCycleInvert(c, level, n));
   c->inverted = PETSC_TRUE;
   if (!c->regular) *why = "the coarsest operator is nearly singular";
@@ -274,15 +295,12 @@ static PetscErrorCode MGCycleLevel(PC_MG *mg, MGCycle *c, PetscInt l, Vec b, Vec
 
 PetscErrorCode MGCycleBuild(PC pc, MGCycle *c, Vec b, Vec x, const char **why)
 {
-  PC_MG      *mg = (PC_MG *)pc->data;
-  PetscMPIInt nproc;
+  PC_MG *mg = (PC_MG *)pc->data;
 
   PetscFunctionBegin;
   *why     = NULL;
   c->nstep = 0;
-  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)pc), &nproc));
-  if (nproc > 1) *why = "there are several processes";
-  else if (mg->nlevels < 2) *why = "there is one level";
+  if (mg->nlevels < 2) *why = "there is one level";
   else if (mg->am != PC_MG_MULTIPLICATIVE) *why = "the cycle is not multiplicative";
   else if (mg->stageApply) *why = "cycles have a stage of the log";
   for (PetscInt l = 0; l < mg->nlevels && !*why; l++) {
@@ -294,7 +312,10 @@ PetscErrorCode MGCycleBuild(PC pc, MGCycle *c, Vec b, Vec x, const char **why)
     else if (l && !level->A) *why = "a level has no operator yet";
   }
   for (PetscInt k = 0; k < mg->cyclesperpcapply && !*why; k++) PetscCall(MGCycleLevel(mg, c, mg->nlevels - 1, b, x, (PetscBool)(k == 0), why));
-  if (!*why) PetscCall(MGCycleCoarsest(c, mg->levels[0], why)); /* last, since it is not for nothing then */
+  PetscCall(MGCycleAgree(pc, why));
+  if (*why) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MGCycleExpectDevice(c));
+  PetscCall(MGCycleCoarsest(pc, c, why)); /* last, since it is not for nothing then */
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -374,7 +395,7 @@ PetscErrorCode MGCycleRegister(void)
   wanted = PETSC_TRUE;
   PetscCall(PCInitializePackage());
   PetscOptionsBegin(PETSC_COMM_WORLD, NULL, "petsc-amb, cycles of multigrid", "PC");
-  PetscCall(PetscOptionsBool("-petscamb_mg_graph", "Cycles of PCMG and PCGAMG on one GPU are queued without a wait and replayed as CUDA graphs", "PCMG", wanted, &wanted, &asked));
+  PetscCall(PetscOptionsBool("-petscamb_mg_graph", "Cycles of PCMG and PCGAMG on GPUs are queued without a wait and replayed as CUDA graphs", "PCMG", wanted, &wanted, &asked));
   PetscOptionsEnd();
   PetscCall(PetscFunctionListFind(PCList, PCMG, &create_mg));
   PetscCall(PCRegister(PCMG, PCCreate_MGCycle));

@@ -43,7 +43,8 @@ typedef struct {
   PetscObjectState       state;
   PetscInt               waited;   /* applications with it before its inverse is made */
   PetscInt               at_once;  /* rows of a coarsest operator that is inverted without waiting */
-  Vec                    inverse;  /* of the coarsest operator, row by row */
+  PetscInt               most;     /* rows of the coarsest operator that a process has, at most */
+  Vec                    inverse;  /* of the rows of the coarsest operator that this process has, row by row */
   PetscBool              inverted; /* the inverse is that of this state */
   PetscBool              regular;  /* and can be used */
   struct _MGCycleDevice *device;
@@ -51,8 +52,14 @@ typedef struct {
 
 PetscErrorCode MGCycleGet(PC, MGCycle **);
 
-/* Makes the steps of x = cycle of b, or says why there are none */
+/* Makes the steps of x = cycle of b, or says why there are none. Collective: all processes have the same steps. */
 PetscErrorCode MGCycleBuild(PC, MGCycle *, Vec b, Vec x, const char **why);
+
+/* Makes the halos of all products of several processes, so that the first application on GPUs has them */
+SYS_DEVICE PetscErrorCode MGCycleExpectDevice(const MGCycle *c) SYS_STUB(PETSC_SUCCESS);
+
+/* If there is a reason on one process, there is one on all of them */
+PetscErrorCode MGCycleAgree(PC, const char **why);
 
 /* Applies the cycle with vectors on a GPU, and sets why to NULL; or says why it does not */
 SYS_DEVICE PetscErrorCode MGCycleApplyDevice(PC pc, MGCycle *c, Vec b, Vec x, const char **why) SYS_STUB(PETSC_SUCCESS);

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   A cycle of PCMG on one GPU. At each application the steps are made anew and turned into kernels on raw arrays, with everything that these depend on. If these have been
+   A cycle of PCMG on GPUs, one for each process. At each application the steps are made anew and turned into kernels on raw arrays, with everything that these depend on. If these have been
    the same for some applications, they are recorded as a CUDA graph; if they have been recorded, the graph is replayed.
+
+   Of several processes, all make the steps or none: they agree in each application. A process may replay a graph while another queues the same kernels, since the exchanges are
+   among the kernels.
 
    Nothing is converted for a cycle that the products would not have repaid anyway: matrices that products leave to the AIJ are multiplied in its arrays.
 */
 #include <petscdevice_cuda.h>
 
-#include "mat/shadow/core/shadow.h"
+#include "mat/halo/halo.h"
 #include "ksp/ksp/impls/fused/fusedcuda.h"
 #include "ksp/pc/impls/mg/glue/mgcycle.h"
 #include "ksp/pc/impls/mg/cuda/mgcyclecuda.h"
@@ -27,6 +30,9 @@ typedef struct {
   const PetscScalar     *x, *y;
   PetscScalar           *z;
   FusedPass              pass;
+  MatHaloShare           share; /* of a product of several processes */
+  PetscBool              transpose;
+  PetscObjectState       share_state; /* of their matrix */
 } Kernel;
 
 typedef struct {
@@ -82,7 +88,7 @@ static PetscErrorCode MGCycleOnDevice(Vec v, PetscBool *is)
   PetscBool cuda, bound;
 
   PetscFunctionBegin;
-  PetscCall(PetscObjectTypeCompare((PetscObject)v, VECSEQCUDA, &cuda));
+  PetscCall(PetscObjectTypeCompareAny((PetscObject)v, &cuda, VECSEQCUDA, VECMPICUDA, ""));
   PetscCall(VecBoundToCPU(v, &bound));
   *is = (PetscBool)(cuda && !bound);
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -180,37 +186,59 @@ static PetscErrorCode MGCycleTransposeAIJ(struct _MGCycleDevice *d, Mat A, SysCS
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The block of a matrix whose product this process makes alone: the matrix itself, or its diagonal block */
+static PetscErrorCode MGCycleBlock(Mat A, Mat *block, PetscBool *alone)
+{
+  PetscFunctionBegin;
+  *block = A;
+  PetscCall(PetscObjectBaseTypeCompare((PetscObject)A, MATSEQAIJ, alone));
+  if (!*alone) PetscCall(MatMPIAIJGetSeqAIJ(A, block, NULL, NULL));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode MGCycleProduct(struct _MGCycleDevice *d, const MGCycleStep *step, Kernel *k, const char **why)
 {
   const MatShadowOps *ops  = NULL;
   void               *data = NULL;
-  PetscBool           aij  = PETSC_FALSE;
+  PetscBool           aij  = PETSC_FALSE, alone;
   MatShadowCSR        csr;
   MatShadow          *s;
+  Mat                 A;
 
   PetscFunctionBegin;
   PetscCall(PetscMemzero(&csr, sizeof(csr)));
-  PetscCall(MatShadowDeviceSettled(step->A, step->transpose, &csr, &ops, &data));
-  if (!ops) PetscCall(MatShadowLeavesToAIJ(step->A, step->transpose, &csr, &aij));
+  PetscCall(MGCycleBlock(step->A, &A, &alone));
+  k->transpose = step->transpose;
+  k->alpha     = step->alpha;
+  k->beta      = step->y ? 1.0 : 0.0;
+  if (!alone) {
+    PetscCall(MatHaloShareSetUp(step->A, step->transpose, &k->share));
+    if (!k->share.halo) *why = "the processes do not exchange entries in the stream";
+    PetscCall(PetscObjectStateGet((PetscObject)step->A, &k->share_state));
+    if (!A->rmap->n || !A->cmap->n) { /* nothing to multiply: z is beta y */
+      k->A.m = step->transpose ? A->cmap->n : A->rmap->n;
+      PetscFunctionReturn(PETSC_SUCCESS);
+    }
+  }
+  PetscCall(MatShadowDeviceSettled(A, step->transpose, &csr, &ops, &data));
+  if (!ops) PetscCall(MatShadowLeavesToAIJ(A, step->transpose, &csr, &aij));
   if (!ops && !aij) {
-    PetscCall(MatShadowExpectProducts(step->A, step->transpose));
-    PetscCall(MatShadowDeviceSettled(step->A, step->transpose, &csr, &ops, &data));
-    if (!ops) PetscCall(MatShadowLeavesToAIJ(step->A, step->transpose, &csr, &aij));
+    PetscCall(MatShadowExpectProducts(A, step->transpose));
+    PetscCall(MatShadowDeviceSettled(A, step->transpose, &csr, &ops, &data));
+    if (!ops) PetscCall(MatShadowLeavesToAIJ(A, step->transpose, &csr, &aij));
   }
   k->A = csr.A;
   if (ops) {
     k->mult = step->transpose ? ops->multtranspose : ops->mult;
     k->data = data;
   } else if (!aij) *why = "no format on the GPU makes a product";
-  else if (step->transpose) PetscCall(MGCycleTransposeAIJ(d, step->A, &k->A, &k->from, why));
+  else if (step->transpose) PetscCall(MGCycleTransposeAIJ(d, A, &k->A, &k->from, why));
   if (*why) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(MatShadowGet(step->A, &s));
-  PetscCall(PetscObjectGetId((PetscObject)step->A, &k->id));
-  PetscCall(PetscObjectStateGet((PetscObject)step->A, &k->state));
+  PetscCall(MatShadowGet(A, &s));
+  PetscCall(PetscObjectGetId((PetscObject)A, &k->id));
+  PetscCall(PetscObjectStateGet((PetscObject)A, &k->state));
   k->conversions = s->info.conversions;
   k->updates     = s->info.updates;
-  k->alpha       = step->alpha;
-  k->beta        = step->y ? 1.0 : 0.0;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -268,7 +296,7 @@ static PetscErrorCode MGCycleKernels(MGCycle *c, const char **why)
     }
     if (step->kind == MG_CYCLE_PRODUCT) PetscCall(MGCycleProduct(d, step, k, why));
     else {
-      PetscCall(VecGetSize(step->x, &k->n));
+      PetscCall(VecGetLocalSize(step->x, &k->n));
       PetscCall(MGCycleRead(c->inverse, &inverse));
       k->data = (void *)inverse;
     }
@@ -282,17 +310,27 @@ static PetscErrorCode MGCycleKernels(MGCycle *c, const char **why)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static SysStatus MGCycleQueue(const Kernel kernel[], PetscInt n, SysStream stream)
+/* z = alpha A x + y of the rows, or the columns, that this process has */
+static SysStatus MGCycleQueueBlock(const Kernel *k, SysStream stream)
 {
-  SysStatus status = SYS_SUCCESS;
+  if (k->mult) return (*k->mult)(k->data, &k->A, k->alpha, k->x, k->beta, k->y, k->z, stream);
+  return MGCycleCSRMult(&k->A, k->from, (SysReal)PetscRealPart(k->alpha), (const SysReal *)k->x, (const SysReal *)k->y, (SysReal *)k->z, stream);
+}
 
-  for (const Kernel *k = kernel; k < kernel + n && status == SYS_SUCCESS; k++) {
-    if (k->kind == MG_CYCLE_PRODUCT && k->mult) status = (*k->mult)(k->data, &k->A, k->alpha, k->x, k->beta, k->y, k->z, stream);
-    else if (k->kind == MG_CYCLE_PRODUCT) status = MGCycleCSRMult(&k->A, k->from, (SysReal)PetscRealPart(k->alpha), (const SysReal *)k->x, (const SysReal *)k->y, (SysReal *)k->z, stream);
-    else if (k->kind == MG_CYCLE_PASS) status = FusedDeviceChebyshev(&k->pass, stream);
-    else status = MGCycleDenseMult((int)k->n, (const SysReal *)k->data, (const SysReal *)k->x, (SysReal *)k->z, stream);
+static PetscErrorCode MGCycleQueue(const Kernel kernel[], PetscInt n, SysStream stream, SysStatus *status)
+{
+  PetscFunctionBegin;
+  *status = SYS_SUCCESS;
+  for (const Kernel *k = kernel; k < kernel + n && *status == SYS_SUCCESS; k++) {
+    if (k->kind == MG_CYCLE_PRODUCT) {
+      if (k->share.halo) PetscCall(MatHaloShareBegin(&k->share, k->transpose, k->x, (cudaStream_t)stream, status));
+      if (*status == SYS_SUCCESS && k->A.m) *status = MGCycleQueueBlock(k, stream);
+      if (k->share.halo) PetscCall(MatHaloShareEnd(&k->share, k->transpose, k->alpha, k->z, (cudaStream_t)stream, status));
+    } else if (k->kind == MG_CYCLE_PASS) {
+      if (k->pass.n) *status = FusedDeviceChebyshev(&k->pass, stream);
+    } else *status = MGCycleDenseMult((int)k->n, (const SysReal *)k->data, (const SysReal *)k->x, (SysReal *)k->z, stream);
   }
-  return status;
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* ------------------------------------------------- applications ------------------------------------------------- */
@@ -306,7 +344,7 @@ static PetscErrorCode MGCycleRecord(PC pc, MGCycle *c)
 
   PetscFunctionBegin;
   CALL(FusedRecordBegin(&d->graph, &stream));
-  status = MGCycleQueue(d->kernel, c->nstep, stream);
+  PetscCall(MGCycleQueue(d->kernel, c->nstep, stream, &status));
   CALL(FusedRecordEnd(d->graph, &recorded));
   d->recorded = (PetscBool)(recorded && status == SYS_SUCCESS);
   d->failed   = (PetscBool)!d->recorded;
@@ -318,13 +356,18 @@ static PetscErrorCode MGCycleRecord(PC pc, MGCycle *c)
 static PetscErrorCode MGCycleCount(const MGCycle *c)
 {
   PetscLogDouble flops = 0;
+  PetscBool      alone;
+  Mat            A;
 
   PetscFunctionBegin;
   for (PetscInt i = 0; i < c->nstep; i++) {
     const Kernel *k = c->device->kernel + i;
 
-    if (k->kind == MG_CYCLE_PRODUCT) PetscCall(MatShadowDeviceMade(c->step[i].A, 1, (PetscBool)!k->mult));
-    else if (k->kind == MG_CYCLE_PASS) flops += (6.0 + (PetscLogDouble)k->pass.bs) * (PetscLogDouble)k->pass.n;
+    if (k->kind == MG_CYCLE_PRODUCT) {
+      PetscCall(MGCycleBlock(c->step[i].A, &A, &alone));
+      PetscCall(MatShadowDeviceMade(A, 1, (PetscBool)!k->mult));
+      if (!alone) PetscCall(MatHaloShareMade(c->step[i].A, 1));
+    } else if (k->kind == MG_CYCLE_PASS) flops += (6.0 + (PetscLogDouble)k->pass.bs) * (PetscLogDouble)k->pass.n;
     else flops += 2.0 * (PetscLogDouble)k->n * (PetscLogDouble)k->n;
   }
   PetscCall(PetscLogGpuFlops(flops));
@@ -336,8 +379,10 @@ static PetscErrorCode MGCycleRun(PC pc, MGCycle *c, const char **why)
   struct _MGCycleDevice *d = c->device;
   PetscBool              same;
   SysStatus              status;
+  PetscMPIInt            nproc;
 
   PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)pc), &nproc));
   same = (PetscBool)(c->nstep == d->nlast);
   if (same) PetscCall(PetscMemcmp(d->kernel, d->last, (size_t)c->nstep * sizeof(*d->kernel), &same));
   if (!same) {
@@ -349,8 +394,8 @@ static PetscErrorCode MGCycleRun(PC pc, MGCycle *c, const char **why)
     CALL(FusedRecordReplay(d->graph, PetscDefaultCudaStream));
     c->applied[MG_CYCLE_REPLAYED]++;
   } else {
-    status = MGCycleQueue(d->kernel, c->nstep, PetscDefaultCudaStream);
-    if (status == SYS_OUT_OF_MEMORY) {
+    PetscCall(MGCycleQueue(d->kernel, c->nstep, PetscDefaultCudaStream, &status));
+    if (status == SYS_OUT_OF_MEMORY && nproc == 1) {
       d->nlast = 0;
       *why     = "memory on the GPU is short";
       PetscFunctionReturn(PETSC_SUCCESS);
@@ -389,7 +434,7 @@ static PetscErrorCode MGCycleEnds(MGCycle *c, Vec b, Vec x, Vec *from, Vec *to)
     if (d->work[0]) PetscCall(VecGetLocalSize(d->work[0], &have));
     for (int k = 0; k < 2 && n != have; k++) {
       PetscCall(VecDestroy(&d->work[k]));
-      PetscCall(VecCreateSeqCUDA(PETSC_COMM_SELF, n, &d->work[k]));
+      PetscCall(VecDuplicate(b, &d->work[k]));
     }
   }
   *from = d->copies ? d->work[0] : b;
@@ -411,6 +456,20 @@ static void MGCycleExchange(MGCycle *c, Vec b, Vec x, Vec from, Vec to)
   }
 }
 
+PetscErrorCode MGCycleExpectDevice(const MGCycle *c)
+{
+  PetscBool alone;
+  Mat       A;
+
+  PetscFunctionBegin;
+  for (const MGCycleStep *s = c->step; s < c->step + c->nstep; s++) {
+    if (s->kind != MG_CYCLE_PRODUCT) continue;
+    PetscCall(MGCycleBlock(s->A, &A, &alone));
+    if (!alone) PetscCall(MatHaloExpect(s->A, s->transpose));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode MGCycleApplyDevice(PC pc, MGCycle *c, Vec b, Vec x, const char **why)
 {
   PetscBool plain[2];
@@ -419,15 +478,17 @@ PetscErrorCode MGCycleApplyDevice(PC pc, MGCycle *c, Vec b, Vec x, const char **
   PetscFunctionBegin;
   PetscCall(MGCycleOnDevice(b, &plain[0]));
   PetscCall(MGCycleOnDevice(x, &plain[1]));
-  if (!plain[0] || !plain[1]) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!plain[0] || !plain[1]) PetscFunctionReturn(PETSC_SUCCESS); /* as on all other processes */
   PetscCall(MGCycleBuild(pc, c, b, x, why));
-  if (*why) PetscFunctionReturn(PETSC_SUCCESS); /* before values cross the bus for nothing */
-  if (!c->device) PetscCall(PetscNew(&c->device));
-  if (c->device->levels != c->id) PetscCall(MGCycleForgetTransposed(c->device));
-  c->device->levels = c->id;
-  PetscCall(MGCycleEnds(c, b, x, &from, &to));
-  if (from != b) MGCycleExchange(c, b, x, from, to);
-  PetscCall(MGCycleKernels(c, why));
+  if (!*why) { /* else values would cross the bus for nothing */
+    if (!c->device) PetscCall(PetscNew(&c->device));
+    if (c->device->levels != c->id) PetscCall(MGCycleForgetTransposed(c->device));
+    c->device->levels = c->id;
+    PetscCall(MGCycleEnds(c, b, x, &from, &to));
+    if (from != b) MGCycleExchange(c, b, x, from, to);
+    PetscCall(MGCycleKernels(c, why));
+  }
+  PetscCall(MGCycleAgree(pc, why));
   if (*why) PetscFunctionReturn(PETSC_SUCCESS);
   if (from != b) PetscCall(VecCopy(b, from));
   PetscCall(MGCycleCount(c));

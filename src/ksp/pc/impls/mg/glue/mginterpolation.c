@@ -71,6 +71,16 @@ static PetscErrorCode MGInterpolationScale(PC pc, PetscInt l)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Its arrays are uploaded here, and not in the first solve */
+static PetscErrorCode MGInterpolationFollow(Mat P, Mat A)
+{
+  PetscFunctionBegin;
+  if (!P) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatShadowFollow(P, A));
+  PetscCall(MatAIJDeviceUpload(P));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Flags for the operators of a level that the program has set */
 typedef struct {
   PetscBool interpolation, scale;
@@ -102,9 +112,9 @@ static PetscErrorCode PCSetUp_MGInterpolation(PC pc)
       PetscCall(MGInterpolationExpand(level->restrct));
     }
     if (l >= n || !given[l].scale) PetscCall(MGInterpolationScale(pc, l));
-    PetscCall(MatShadowFollow(level->interpolate, A));
-    PetscCall(MatShadowFollow(level->restrct, A));
-    if (level->inject) PetscCall(MatShadowFollow(level->inject, A));
+    PetscCall(MGInterpolationFollow(level->interpolate, A));
+    PetscCall(MGInterpolationFollow(level->restrct, A));
+    PetscCall(MGInterpolationFollow(level->inject, A));
   }
   PetscCall(PetscFree(given));
   PetscFunctionReturn(PETSC_SUCCESS);
