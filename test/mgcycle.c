@@ -836,7 +836,7 @@ int main(int argc, char **argv)
     test:
       suffix: grids_for_aij
       nsize: 2
-      args: -mat_type aij -petscamb_for_aij amb -mat_amb_device cpu -malloc_dump
+      args: -mat_type aij -petscamb_for_aij amb -mat_amb_device cpu -malloc_dump -options_left no
     test:
       suffix: grids_gpu
       requires: cuda double !complex

@@ -27,7 +27,7 @@ static __global__ void __launch_bounds__(SYS_THREADS) MGCycleCSRMultKernel(int m
   const int     lane = (int)(thread % lanes);
   SysReal       sum  = 0;
 
-  if (row < m) {
+  if (row < m && i) {
     const SysInt end = i[row + 1];
 
     for (SysInt k = i[row] + lane; k < end; k += lanes) sum += (from ? a[from[k]] : a[k]) * x[j[k]];

@@ -10,7 +10,7 @@ extern "C" {
 /* z = A x, of a dense matrix of n rows, one after the other */
 SysStatus MGCycleDenseMult(int n, const SysReal *A, const SysReal *x, SysReal *z, SysStream);
 
-/* z = alpha A x + y, or alpha A x without a y, which may be z; entry k has the value from[k], or k without a from */
+/* z = alpha A x + y, or alpha A x without a y, which may be z; entry k has the value from[k], or k without a from. Without A->i, A has no entries. */
 SysStatus MGCycleCSRMult(const SysCSR *A, const SysInt *from, SysReal alpha, const SysReal *x, const SysReal *y, SysReal *z, SysStream);
 
 /* The pattern of a transposed matrix */

@@ -189,10 +189,13 @@ static PetscErrorCode MGCycleTransposeAIJ(struct _MGCycleDevice *d, Mat A, SysCS
 /* The block of a matrix whose product this process makes alone: the matrix itself, or its diagonal block */
 static PetscErrorCode MGCycleBlock(Mat A, Mat *block, PetscBool *alone)
 {
+  PetscBool mpi;
+
   PetscFunctionBegin;
   *block = A;
-  PetscCall(PetscObjectBaseTypeCompare((PetscObject)A, MATSEQAIJ, alone));
-  if (!*alone) PetscCall(MatMPIAIJGetSeqAIJ(A, block, NULL, NULL));
+  PetscCall(PetscObjectBaseTypeCompare((PetscObject)A, MATMPIAIJ, &mpi));
+  if (mpi) PetscCall(MatMPIAIJGetSeqAIJ(A, block, NULL, NULL));
+  *alone = (PetscBool)!mpi;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -202,6 +205,7 @@ static PetscErrorCode MGCycleProduct(struct _MGCycleDevice *d, const MGCycleStep
   void               *data = NULL;
   PetscBool           aij  = PETSC_FALSE, alone;
   MatShadowCSR        csr;
+  SysCSR              host;
   MatShadow          *s;
   Mat                 A;
 
@@ -215,7 +219,8 @@ static PetscErrorCode MGCycleProduct(struct _MGCycleDevice *d, const MGCycleStep
     PetscCall(MatHaloShareSetUp(step->A, step->transpose, &k->share));
     if (!k->share.halo) *why = "the processes do not exchange entries in the stream";
     PetscCall(PetscObjectStateGet((PetscObject)step->A, &k->share_state));
-    if (!A->rmap->n || !A->cmap->n) { /* nothing to multiply: z is beta y */
+    PetscCall(MatAIJGetPattern(A, &host));
+    if (!host.nz) { /* z is y, or 0 */
       k->A.m = step->transpose ? A->cmap->n : A->rmap->n;
       PetscFunctionReturn(PETSC_SUCCESS);
     }
