@@ -203,7 +203,7 @@ static PetscErrorCode MGCycleProduct(struct _MGCycleDevice *d, const MGCycleStep
 {
   const MatShadowOps *ops  = NULL;
   void               *data = NULL;
-  PetscBool           aij  = PETSC_FALSE, alone;
+  PetscBool           aij  = PETSC_FALSE, alone = PETSC_TRUE;
   MatShadowCSR        csr;
   SysCSR              host;
   MatShadow          *s;
@@ -361,7 +361,7 @@ static PetscErrorCode MGCycleRecord(PC pc, MGCycle *c)
 static PetscErrorCode MGCycleCount(const MGCycle *c)
 {
   PetscLogDouble flops = 0;
-  PetscBool      alone;
+  PetscBool      alone = PETSC_TRUE;
   Mat            A;
 
   PetscFunctionBegin;
@@ -463,7 +463,7 @@ static void MGCycleExchange(MGCycle *c, Vec b, Vec x, Vec from, Vec to)
 
 PetscErrorCode MGCycleExpectDevice(const MGCycle *c)
 {
-  PetscBool alone;
+  PetscBool alone = PETSC_TRUE;
   Mat       A;
 
   PetscFunctionBegin;
