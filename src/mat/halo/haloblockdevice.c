@@ -33,6 +33,16 @@ static int MatHaloLanes(PetscInt entries)
   return lanes;
 }
 
+/* The first row from k on that has entries, or m. Most rows of an off-diagonal block have none: many are passed over at once. */
+static PetscInt MatHaloNextRow(PetscInt m, const PetscInt i[], PetscInt k)
+{
+  const PetscInt step = 64;
+
+  while (k + step <= m && i[k + step] == i[k]) k += step;
+  while (k < m && i[k + 1] == i[k]) k++;
+  return k;
+}
+
 /* Lists the rows that have entries, and lists them again if the pattern has changed */
 PetscErrorCode MatHaloBlockSetUp(MatHaloBlock *r, Mat B)
 {
@@ -52,14 +62,12 @@ PetscErrorCode MatHaloBlockSetUp(MatHaloBlock *r, Mat B)
   r->nonzerostate = B->nonzerostate;
   r->i            = i;
   r->j            = j;
-  for (PetscInt k = 0; k < m; k++) n += i[k + 1] > i[k];
+  for (PetscInt k = MatHaloNextRow(m, i, 0); k < m; k = MatHaloNextRow(m, i, k + 1)) n++;
   r->whole = (PetscBool)(i[m] > MAT_HALO_WHOLE && n > m / 2);
   if (r->whole || !n) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscMalloc1(2 * n + 1, &list));
   n = 0;
-  for (PetscInt k = 0; k < m; k++) {
-    if (i[k + 1] > i[k]) list[n++] = k;
-  }
+  for (PetscInt k = MatHaloNextRow(m, i, 0); k < m; k = MatHaloNextRow(m, i, k + 1)) list[n++] = k;
   for (PetscInt k = 0; k < n; k++) list[n + k] = i[list[k]]; /* the rows left out have no entries: row k ends where row k + 1 begins */
   list[2 * n] = i[m];
   PetscCall(MatHaloUpload(2 * (size_t)n + 1, list, &r->rows_memory));
