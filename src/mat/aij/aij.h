@@ -142,8 +142,9 @@ SYS_DEVICE PetscErrorCode MatAIJDeviceGetArrays(Mat A, SysCSR *csr) SYS_STUB(PET
 /* Uploads an AIJCUSPARSE, or both blocks of a MPIAIJCUSPARSE, unless it is on the GPU or bound to the CPU */
 SYS_DEVICE PetscErrorCode MatAIJDeviceUpload(Mat A) SYS_STUB(PETSC_SUCCESS);
 
-/* Creates a sequential AIJ of these arrays, which the caller keeps. PETSc does not search its rows for I-nodes: that takes one thread longer than all the rest. */
-SYS_DEVICE PetscErrorCode MatAIJDeviceCreateWithArrays(PetscInt m, PetscInt n, PetscInt i[], PetscInt j[], PetscScalar a[], Mat *A) SYS_STUB(PETSC_SUCCESS);
+/* Creates a sequential AIJ of these arrays. With own, the matrix frees them, and PETSc allocated them; otherwise the caller keeps them. PETSc's preallocation makes five arrays of
+   one entry a row in place of two. PETSc does not search the rows for I-nodes: that takes one thread longer than all the rest. */
+SYS_DEVICE PetscErrorCode MatAIJDeviceCreateWithArrays(PetscInt m, PetscInt n, PetscInt i[], PetscInt j[], PetscScalar a[], PetscBool own, Mat *A) SYS_STUB(PETSC_SUCCESS);
 
 /* Pins large memory of the host, and unpins it if *pinned was set */
 SYS_DEVICE PetscErrorCode MatAIJDevicePin(const void *memory, size_t bytes, PetscBool *pinned) SYS_STUB(PETSC_SUCCESS);

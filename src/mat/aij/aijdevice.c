@@ -59,7 +59,41 @@ PetscErrorCode MatAIJDeviceUnpin(const void *memory, PetscBool pinned)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode MatAIJDeviceCreateWithArrays(PetscInt m, PetscInt n, PetscInt i[], PetscInt j[], PetscScalar a[], Mat *A)
+typedef struct {
+  PetscInt    *i, *j;
+  PetscScalar *a;
+} MatAIJArrays;
+
+static PetscErrorCode MatAIJArraysDestroy(PetscAMBCtxArgument arg)
+{
+  MatAIJArrays *arrays = (MatAIJArrays *)PetscAMBCtxGet(arg);
+
+  PetscFunctionBegin;
+  PetscCall(PetscFree(arrays->i));
+  PetscCall(PetscFree(arrays->j));
+  PetscCall(PetscFree(arrays->a));
+  PetscCall(PetscFree(arrays));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A container that is destroyed with A */
+static PetscErrorCode MatAIJOwnArrays(Mat A, PetscInt i[], PetscInt j[], PetscScalar a[])
+{
+  MatAIJArrays  *arrays;
+  PetscContainer container;
+
+  PetscFunctionBegin;
+  PetscCall(PetscNew(&arrays));
+  *arrays = (MatAIJArrays){i, j, a};
+  PetscCall(PetscContainerCreate(PETSC_COMM_SELF, &container));
+  PetscCall(PetscContainerSetPointer(container, arrays));
+  PetscCall(PetscContainerSetCtxDestroy(container, MatAIJArraysDestroy));
+  PetscCall(PetscObjectCompose((PetscObject)A, "MatAIJArrays", (PetscObject)container));
+  PetscCall(PetscContainerDestroy(&container));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode MatAIJDeviceCreateWithArrays(PetscInt m, PetscInt n, PetscInt i[], PetscInt j[], PetscScalar a[], PetscBool own, Mat *A)
 {
   PetscOptions   options;
   PetscErrorCode raised;
@@ -72,6 +106,7 @@ PetscErrorCode MatAIJDeviceCreateWithArrays(PetscInt m, PetscInt n, PetscInt i[]
   PetscCall(PetscOptionsPop());
   PetscCall(PetscOptionsDestroy(&options));
   PetscCall(raised);
+  if (own) PetscCall(MatAIJOwnArrays(*A, i, j, a));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

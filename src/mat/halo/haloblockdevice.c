@@ -97,7 +97,7 @@ PetscErrorCode MatHaloColumnsSetUp(MatHaloBlock *r, PetscInt m, PetscInt n)
     start[c] = before;
     before += length;
   }
-  for (PetscInt k = 0; k < m; k++) {
+  for (PetscInt k = MatHaloNextRow(m, r->i, 0); k < m; k = MatHaloNextRow(m, r->i, k + 1)) {
     for (PetscInt e = r->i[k]; e < r->i[k + 1]; e++) {
       const PetscInt to = start[r->j[e]]++;
 

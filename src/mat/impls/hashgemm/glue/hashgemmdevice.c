@@ -113,7 +113,7 @@ PetscErrorCode HashGEMMDeviceGetArrays(Mat A, const int **i, const int **j, Pets
     void *arrays = A->spptr;
     Mat   maker;
 
-    PetscCall(MatAIJDeviceCreateWithArrays(A->rmap->n, A->cmap->n, (PetscInt *)csr.i, (PetscInt *)csr.j, NULL, &maker));
+    PetscCall(MatAIJDeviceCreateWithArrays(A->rmap->n, A->cmap->n, (PetscInt *)csr.i, (PetscInt *)csr.j, NULL, PETSC_FALSE, &maker));
     PetscCall(MatConvert(maker, MATSEQAIJCUSPARSE, MAT_INPLACE_MATRIX, &maker));
     maker->nonzerostate = A->nonzerostate; /* by this number AIJCUSPARSE knows whose pattern the arrays have */
     PetscCall(MatSeqAIJCUSPARSEGetIJ(maker, PETSC_FALSE, i, j));

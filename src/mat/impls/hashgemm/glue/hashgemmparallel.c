@@ -398,27 +398,59 @@ static PetscErrorCode HashGEMMMakeBlock(PetscInt m, PetscInt n, const PetscInt l
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Makes *W of the local result, and takes the columns of c. Without values, their memory remains untouched for those of the device. */
-static PetscErrorCode HashGEMMAssemble(MPI_Comm comm, PetscInt M, PetscInt N, HashGEMMCut *cut, PetscBool values, HashGEMMColumns *c, Mat *W)
+/* The blocks of a matrix whose values the device will have: their memory on the host remains untouched */
+static PetscErrorCode HashGEMMMakePatterns(HashGEMMCut *cut, const PetscInt n[2], PetscInt *const lengths[2], Mat block[2])
 {
   const PetscInt m = (PetscInt)cut->m;
-  PetscInt      *d, *o;
-  SysCSR         csr[2];
-  Mat            block[2];
+  PetscInt      *i[2], *j[2];
+  PetscScalar   *a;
 
   PetscFunctionBegin;
-  PetscCall(PetscMalloc2(m, &d, m, &o));
-  HashGEMMCutLengths(cut, d, o);
-  PetscCall(HashGEMMMakeBlock(m, c->n, d, &csr[0], &block[0]));
-  PetscCall(HashGEMMMakeBlock(m, c->nglobal, o, &csr[1], &block[1]));
-  PetscCall(PetscFree2(d, o));
+  for (int k = 0; k < 2; k++) {
+    PetscCall(PetscMalloc1(m + 1, &i[k]));
+    i[k][0] = 0;
+    for (PetscInt r = 0; r < m; r++) i[k][r + 1] = i[k][r] + lengths[k][r];
+    PetscCall(PetscMalloc1(i[k][m], &j[k]));
+  }
+  HashGEMMCutColumns(cut, i[0], i[1], j[0], j[1]);
+  for (int k = 0; k < 2; k++) {
+    PetscCall(PetscMalloc1(i[k][m], &a));
+    PetscCall(MatAIJDeviceCreateWithArrays(m, n[k], i[k], j[k], a, PETSC_TRUE, &block[k]));
+    PetscCall(MatSetOption(block[k], MAT_NEW_NONZERO_LOCATION_ERR, PETSC_FALSE));
+    PetscCall(MatSetOption(block[k], MAT_NEW_NONZERO_ALLOCATION_ERR, PETSC_TRUE)); /* as in a matrix that PETSc has preallocated */
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The blocks of a matrix on the host */
+static PetscErrorCode HashGEMMMakeBlocks(HashGEMMCut *cut, const PetscInt n[2], PetscInt *const lengths[2], Mat block[2])
+{
+  SysCSR csr[2];
+
+  PetscFunctionBegin;
+  for (int k = 0; k < 2; k++) PetscCall(HashGEMMMakeBlock((PetscInt)cut->m, n[k], lengths[k], &csr[k], &block[k]));
   HashGEMMCutColumns(cut, csr[0].i, csr[1].i, (PetscInt *)csr[0].j, (PetscInt *)csr[1].j);
-  if (values) HashGEMMCutValues(cut, csr[0].i, csr[1].i, (PetscScalar *)csr[0].a, (PetscScalar *)csr[1].a);
+  HashGEMMCutValues(cut, csr[0].i, csr[1].i, (PetscScalar *)csr[0].a, (PetscScalar *)csr[1].a);
   for (int k = 0; k < 2; k++) {
     if (csr[k].j) PetscCall(MatSeqAIJSetColumnIndices(block[k], (PetscInt *)csr[k].j)); /* the columns are in place: this call sets the lengths of the rows */
     PetscCall(MatAssemblyBegin(block[k], MAT_FINAL_ASSEMBLY));
     PetscCall(MatAssemblyEnd(block[k], MAT_FINAL_ASSEMBLY));
   }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Makes *W of the local result, and takes the columns of c */
+static PetscErrorCode HashGEMMAssemble(MPI_Comm comm, PetscInt M, PetscInt N, HashGEMMCut *cut, PetscBool values, HashGEMMColumns *c, Mat *W)
+{
+  const PetscInt m = (PetscInt)cut->m, n[2] = {c->n, c->nglobal};
+  PetscInt      *lengths[2];
+  Mat            block[2];
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc2(m, &lengths[0], m, &lengths[1]));
+  HashGEMMCutLengths(cut, lengths[0], lengths[1]);
+  PetscCall((*(values ? HashGEMMMakeBlocks : HashGEMMMakePatterns))(cut, n, lengths, block));
+  PetscCall(PetscFree2(lengths[0], lengths[1]));
   PetscCall(PetscAMBCreateMPIAIJWithSeqAIJ(comm, M, N, block[0], block[1], c->global, W));
   c->global = NULL;
   PetscFunctionReturn(PETSC_SUCCESS);

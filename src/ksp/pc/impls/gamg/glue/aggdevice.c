@@ -187,18 +187,6 @@ typedef struct {
   PetscScalar *a;
 } AmbAggArrays;
 
-static PetscErrorCode AmbAggArraysDestroy(PetscAMBCtxArgument arg)
-{
-  AmbAggArrays *arrays = (AmbAggArrays *)PetscAMBCtxGet(arg);
-
-  PetscFunctionBegin;
-  PetscCall(PetscFree(arrays->i));
-  PetscCall(PetscFree(arrays->j));
-  PetscCall(PetscFree(arrays->a));
-  PetscCall(PetscFree(arrays));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* New memory with a copy of an array of the device, pinned until AmbAggDeviceMakeMat() has copied it back */
 static PetscErrorCode AmbAggDeviceFetchArray(PetscInt n, const int *device, PetscInt **host, PetscBool *pinned)
 {
@@ -212,24 +200,6 @@ static PetscErrorCode AmbAggDeviceFetchArray(PetscInt n, const int *device, Pets
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A matrix that takes over these arrays, with a container. PETSc's own preallocation makes five arrays of one entry per row in place of two. */
-static PetscErrorCode AmbAggMakeMat(PetscInt m, PetscInt n, const AmbAggArrays *arrays, Mat *P)
-{
-  AmbAggArrays  *kept;
-  PetscContainer container;
-
-  PetscFunctionBegin;
-  PetscCall(MatAIJDeviceCreateWithArrays(m, n, arrays->i, arrays->j, arrays->a, P));
-  PetscCall(PetscNew(&kept));
-  *kept = *arrays;
-  PetscCall(PetscContainerCreate(PETSC_COMM_SELF, &container));
-  PetscCall(PetscContainerSetPointer(container, kept));
-  PetscCall(PetscContainerSetCtxDestroy(container, AmbAggArraysDestroy));
-  PetscCall(PetscObjectCompose((PetscObject)*P, "AmbAggArrays", (PetscObject)container));
-  PetscCall(PetscContainerDestroy(&container));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* A block of the prolongator on the host, with the pattern of these arrays of the device. Its values remain without pages as long as nobody wants them there. */
 static PetscErrorCode AmbAggDeviceMakeBlock(const SysCSR *csr, PetscInt n, AmbAggArrays *arrays, PetscBool pinned[2], Mat *B)
 {
@@ -238,7 +208,7 @@ static PetscErrorCode AmbAggDeviceMakeBlock(const SysCSR *csr, PetscInt n, AmbAg
   PetscCall(AmbAggDeviceFetchArray((PetscInt)csr->nz, csr->j, &arrays->j, &pinned[1]));
   PetscCall(PetscMalloc1(csr->nz, &arrays->a));
   SysAdvise(arrays->a, csr->nz * sizeof(*arrays->a));
-  PetscCall(AmbAggMakeMat((PetscInt)csr->m, n, arrays, B));
+  PetscCall(MatAIJDeviceCreateWithArrays((PetscInt)csr->m, n, arrays->i, arrays->j, arrays->a, PETSC_TRUE, B));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
