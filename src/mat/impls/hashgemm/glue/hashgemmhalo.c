@@ -69,18 +69,112 @@ PetscErrorCode HashGEMMColumnsMap(const HashGEMMColumns *c, PetscInt nknown, con
 PetscErrorCode HashGEMMHaloDestroy(HashGEMMHalo *halo)
 {
   PetscFunctionBegin;
-  PetscCall(PetscSFDestroy(&halo->sf));
+  PetscCall(PetscFree(halo->from));
+  PetscCall(PetscFree(halo->to));
+  PetscCall(PetscFree2(halo->come, halo->go));
+  PetscCall(PetscFree2(halo->run, halo->start));
+  PetscCall(PetscFree(halo->first));
+  PetscCall(PetscFree(halo->arrive));
+  PetscCall(PetscFree(halo->requests));
   PetscCall(PetscFree(halo->place));
   PetscCall(PetscFree(halo->values));
+  if (halo->comm != MPI_COMM_NULL) PetscCall(PetscCommDestroy(&halo->comm));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A halo of nrow rows. Other processes may ask for the nroot entries of this one. *most is the length of the longest row. If PetscInt cannot count the entries, the
-   halo has none, and *status says so: the other processes go on to the next agreement. */
-PetscErrorCode HashGEMMHaloCreate(MPI_Comm comm, PetscInt nroot, PetscInt nrow, const HashGEMMPlace rows[], HashGEMMHalo *halo, PetscInt *most, SpgemmInfo *info, SysStatus *status)
+/* Counts rows and entries from each process, and finds where each row arrives. all[p] becomes the number of process p among those that send, or -1. */
+static PetscErrorCode HashGEMMHaloCount(HashGEMMHalo *h, const HashGEMMPlace rows[], PetscMPIInt size, PetscMPIInt all[], PetscInt **counts)
 {
-  PetscSFNode *remote;
+  PetscInt *next;
+  PetscBool ordered = PETSC_TRUE;
+
+  PetscFunctionBegin;
+  for (PetscMPIInt p = 0; p < size; p++) all[p] = -1;
+  for (PetscInt r = 0; r < h->nrow; r++) all[rows[r].rank] = 0;
+  for (PetscMPIInt p = 0; p < size; p++) h->nfrom += all[p] == 0;
+  PetscCall(PetscMalloc1(h->nfrom, &h->from));
+  PetscCall(PetscCalloc1(h->nfrom, counts));
+  PetscCall(PetscCalloc1(h->nfrom + 1, &next));
+  h->nfrom = 0;
+  for (PetscMPIInt p = 0; p < size; p++) {
+    if (all[p] < 0) continue;
+    h->from[h->nfrom] = p;
+    all[p]            = h->nfrom++;
+  }
+  PetscCall(PetscMalloc1(h->nrow + 1, &h->first));
+  PetscCall(PetscMalloc1(h->nrow, &h->arrive));
+  h->first[0] = 0;
+  for (PetscInt r = 0; r < h->nrow; r++) {
+    const PetscMPIInt k = all[rows[r].rank];
+
+    h->first[r + 1] = h->first[r] + rows[r].end - rows[r].begin;
+    next[k + 1] += rows[r].end - rows[r].begin;
+    (*counts)[k]++;
+  }
+  for (PetscMPIInt k = 0; k < h->nfrom; k++) next[k + 1] += next[k];
+  for (PetscInt r = 0; r < h->nrow; r++) {
+    PetscInt *place = next + all[rows[r].rank];
+
+    h->arrive[r] = *place;
+    *place += rows[r].end - rows[r].begin;
+    ordered = (PetscBool)(ordered && h->arrive[r] == h->first[r]);
+  }
+  if (ordered) PetscCall(PetscFree(h->arrive));
+  PetscCall(PetscFree(next));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Tells the other processes which runs of their entries they will send */
+static PetscErrorCode HashGEMMHaloAsk(HashGEMMHalo *h, const HashGEMMPlace rows[], const PetscMPIInt all[], const PetscInt counts[])
+{
+  PetscInt   *asked, *begin, *runs;
+  PetscMPIInt count;
+
+  PetscFunctionBegin;
+  PetscCall(PetscCommBuildTwoSided(h->comm, 1, MPIU_INT, h->nfrom, h->from, counts, &h->nto, &h->to, (void *)&runs));
+  PetscCall(PetscMalloc2(h->nfrom + 1, &h->come, h->nto + 1, &h->go));
+  PetscCall(PetscMalloc2(2 * h->nrow, &asked, h->nfrom + 1, &begin));
+  begin[0] = 0;
+  for (PetscMPIInt k = 0; k < h->nfrom; k++) begin[k + 1] = begin[k] + counts[k];
+  PetscCall(PetscArrayzero(h->come, h->nfrom + 1));
+  for (PetscInt r = 0; r < h->nrow; r++) {
+    const PetscMPIInt k = all[rows[r].rank];
+
+    asked[2 * begin[k]]       = rows[r].begin;
+    asked[2 * begin[k]++ + 1] = rows[r].end;
+    h->come[k + 1] += rows[r].end - rows[r].begin;
+  }
+  for (PetscMPIInt k = 0; k < h->nfrom; k++) h->come[k + 1] += h->come[k];
+  for (PetscMPIInt k = 0; k < h->nto; k++) h->nrun += runs[k];
+  PetscCall(PetscMalloc2(2 * h->nrun, &h->run, h->nrun + 1, &h->start));
+  PetscCall(PetscMalloc1(h->nto + h->nfrom, &h->requests));
+  for (PetscInt k = 0, place = 0; k < h->nto; place += runs[k++]) {
+    PetscCall(PetscMPIIntCast(2 * runs[k], &count));
+    PetscCallMPI(MPI_Irecv(h->run + 2 * place, count, MPIU_INT, h->to[k], h->tag, h->comm, &h->requests[k]));
+  }
+  for (PetscInt k = 0, place = 0; k < h->nfrom; place += counts[k++]) {
+    PetscCall(PetscMPIIntCast(2 * counts[k], &count));
+    PetscCallMPI(MPI_Isend(asked + 2 * place, count, MPIU_INT, h->from[k], h->tag, h->comm, &h->requests[h->nto + k]));
+  }
+  PetscCallMPI(MPI_Waitall(h->nto + h->nfrom, h->requests, MPI_STATUSES_IGNORE));
+  h->start[0] = 0;
+  for (PetscInt k = 0; k < h->nrun; k++) h->start[k + 1] = h->start[k] + h->run[2 * k + 1] - h->run[2 * k];
+  for (PetscInt k = 0, place = 0; k <= h->nto; k++) {
+    h->go[k] = h->start[place];
+    if (k < h->nto) place += runs[k];
+  }
+  PetscCall(PetscFree2(asked, begin));
+  PetscCall(PetscFree(runs));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A halo of nrow rows. *most is the length of the longest row. If PetscInt cannot count the entries, the halo has none, and *status says so: the other processes go on to
+   the next agreement. Collective. */
+PetscErrorCode HashGEMMHaloCreate(MPI_Comm comm, PetscInt nrow, const HashGEMMPlace rows[], HashGEMMHalo *halo, PetscInt *most, SpgemmInfo *info, SysStatus *status)
+{
   PetscInt64   n = 0;
+  PetscInt    *counts;
+  PetscMPIInt *all, size;
 
   PetscFunctionBegin;
   *most = 0;
@@ -93,19 +187,59 @@ PetscErrorCode HashGEMMHaloCreate(MPI_Comm comm, PetscInt nroot, PetscInt nrow, 
     info->nonzeros = (double)n;
     n = nrow = 0;
   }
-  halo->n = (PetscInt)n;
-  PetscCall(PetscMalloc1(halo->n, &remote));
-  n = 0;
-  for (PetscInt r = 0; r < nrow; r++) {
-    for (PetscInt k = rows[r].begin; k < rows[r].end; k++, n++) {
-      remote[n].rank  = rows[r].rank;
-      remote[n].index = k;
-    }
-  }
-  PetscCall(PetscSFCreate(comm, &halo->sf));
-  PetscCall(PetscSFSetGraph(halo->sf, nroot, halo->n, NULL, PETSC_OWN_POINTER, remote, PETSC_OWN_POINTER));
+  halo->n    = (PetscInt)n;
+  halo->nrow = nrow;
+  PetscCall(PetscCommDuplicate(comm, &halo->comm, &halo->tag));
+  PetscCallMPI(MPI_Comm_size(comm, &size));
+  PetscCall(PetscMalloc1(size, &all));
+  PetscCall(HashGEMMHaloCount(halo, rows, size, all, &counts));
+  PetscCall(HashGEMMHaloAsk(halo, rows, all, counts));
+  PetscCall(PetscFree(counts));
+  PetscCall(PetscFree(all));
   PetscCall(PetscMalloc1(halo->n, &halo->place));
   PetscCall(PetscMalloc1(halo->n, &halo->values));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Sends what is in out, entries of size bytes, and receives there, or to in if rows come in another order */
+PetscErrorCode HashGEMMHaloPost(HashGEMMHalo *h, MPI_Datatype type, size_t size, void *there)
+{
+  PetscMPIInt count;
+  char       *in = there;
+
+  PetscFunctionBegin;
+  if (h->arrive) {
+    PetscCall(PetscMalloc1((size_t)h->n * size, &h->in));
+    in = h->in;
+  }
+  for (PetscMPIInt k = 0; k < h->nfrom; k++) {
+    PetscCall(PetscMPIIntCast(h->come[k + 1] - h->come[k], &count));
+    PetscCallMPI(MPI_Irecv(in + (size_t)h->come[k] * size, count, type, h->from[k], h->tag, h->comm, &h->requests[k]));
+  }
+  for (PetscMPIInt k = 0; k < h->nto; k++) {
+    PetscCall(PetscMPIIntCast(h->go[k + 1] - h->go[k], &count));
+    PetscCallMPI(MPI_Isend(h->out + (size_t)h->go[k] * size, count, type, h->to[k], h->tag, h->comm, &h->requests[h->nfrom + k]));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The same of the entries here[], which are on the host */
+PetscErrorCode HashGEMMHaloBegin(HashGEMMHalo *h, MPI_Datatype type, size_t size, const void *here, void *there)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc1((size_t)h->start[h->nrun] * size, &h->out));
+  for (PetscInt k = 0; k < h->nrun; k++) PetscCall(PetscMemcpy(h->out + (size_t)h->start[k] * size, (const char *)here + (size_t)h->run[2 * k] * size, (size_t)(h->start[k + 1] - h->start[k]) * size));
+  PetscCall(HashGEMMHaloPost(h, type, size, there));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HashGEMMHaloEnd(HashGEMMHalo *h, size_t size, void *there)
+{
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Waitall(h->nfrom + h->nto, h->requests, MPI_STATUSES_IGNORE));
+  for (PetscInt r = 0; h->arrive && r < h->nrow; r++) PetscCall(PetscMemcpy((char *)there + (size_t)h->first[r] * size, h->in + (size_t)h->arrive[r] * size, (size_t)(h->first[r + 1] - h->first[r]) * size));
+  PetscCall(PetscFree(h->in));
+  PetscCall(PetscFree(h->out));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -113,8 +247,8 @@ PetscErrorCode HashGEMMHaloColumns(HashGEMMHalo *halo, const PetscInt here[], Pe
 {
   PetscFunctionBegin;
   PetscCall(PetscMalloc1(halo->n, columns));
-  PetscCall(PetscSFBcastBegin(halo->sf, MPIU_INT, here, *columns, MPI_REPLACE));
-  PetscCall(PetscSFBcastEnd(halo->sf, MPIU_INT, here, *columns, MPI_REPLACE));
+  PetscCall(HashGEMMHaloBegin(halo, MPIU_INT, sizeof(**columns), here, *columns));
+  PetscCall(HashGEMMHaloEnd(halo, sizeof(**columns), *columns));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

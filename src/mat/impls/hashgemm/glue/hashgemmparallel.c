@@ -136,7 +136,7 @@ static PetscErrorCode HashGEMMAsk(Mat B, PetscInt nrow, const PetscInt rows[], c
     (*asked)[r].end   = there[2 * r + 1];
   }
   PetscCall(PetscSFDestroy(&sf));
-  PetscCall(HashGEMMHaloCreate(PetscObjectComm((PetscObject)B), nz, nrow, *asked, halo, most, info, status));
+  PetscCall(HashGEMMHaloCreate(PetscObjectComm((PetscObject)B), nrow, *asked, halo, most, info, status));
   PetscCall(HashGEMMHaloColumns(halo, global, columns));
   PetscCall(PetscFree(global));
   PetscCall(PetscFree2(wanted, ones));
@@ -213,23 +213,22 @@ static PetscErrorCode HashGEMMRightOwnValues(Mat B, HashGEMMParallel *q)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* *here are the values that other processes may fetch, on the host or on the device */
-static PetscErrorCode HashGEMMRightValuesBegin(Mat B, HashGEMMParallel *q, const PetscScalar **here)
+/* The values of the rows of B that this process has, of which it sends those that others have asked for */
+static PetscErrorCode HashGEMMRightValuesBegin(Mat B, HashGEMMParallel *q)
 {
   PetscFunctionBegin;
-  if (q->device) PetscCall(HashGEMMDeviceRightBegin(B, q, here));
-  if (!q->device) {
+  if (q->device) PetscCall(HashGEMMDeviceRightBegin(B, q));
+  else {
     PetscCall(HashGEMMRightOwnValues(B, q));
-    *here = q->right.a;
+    if (q->fetched.comm != MPI_COMM_NULL) PetscCall(HashGEMMHaloBegin(&q->fetched, MPIU_SCALAR, sizeof(PetscScalar), q->right.a, q->fetched.values));
   }
-  if (q->fetched.sf) PetscCall(PetscSFBcastBegin(q->fetched.sf, MPIU_SCALAR, *here, q->fetched.values, MPI_REPLACE));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode HashGEMMRightValuesEnd(HashGEMMParallel *q, const PetscScalar here[])
+static PetscErrorCode HashGEMMRightValuesEnd(HashGEMMParallel *q)
 {
   PetscFunctionBegin;
-  if (q->fetched.sf) PetscCall(PetscSFBcastEnd(q->fetched.sf, MPIU_SCALAR, here, q->fetched.values, MPI_REPLACE));
+  if (q->fetched.comm != MPI_COMM_NULL) PetscCall(HashGEMMHaloEnd(&q->fetched, sizeof(PetscScalar), q->fetched.values));
   if (q->device) PetscCall(HashGEMMDeviceRightEnd(q));
   if (!q->device) HashGEMMHaloPlace(&q->fetched, q->right.a);
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -314,7 +313,7 @@ static PetscErrorCode HashGEMMMakeSent(PetscLayout layout, const PetscInt global
 
   PetscFunctionBegin;
   PetscCall(HashGEMMOffer(layout, global, &q->result, &degree, &ncome, &come));
-  PetscCall(HashGEMMHaloCreate(layout->comm, nz - first, ncome, come, &q->sent, &most, info, status));
+  PetscCall(HashGEMMHaloCreate(layout->comm, ncome, come, &q->sent, &most, info, status));
   PetscCall(PetscMalloc1(nz - first, &there));
   for (PetscInt l = first; l < nz; l++) there[l - first] = q->result.j[l] < before->n ? before->first + q->result.j[l] : before->global[q->result.j[l] - before->n];
   PetscCall(HashGEMMHaloColumns(&q->sent, there, &columns));
@@ -378,9 +377,9 @@ static PetscErrorCode HashGEMMSend(PetscInt m, HashGEMMParallel *q)
   const PetscScalar *there = q->result.a + q->result.i[m];
 
   PetscFunctionBegin;
-  PetscCall(PetscSFBcastBegin(q->sent.sf, MPIU_SCALAR, there, q->sent.values, MPI_REPLACE));
+  PetscCall(HashGEMMHaloBegin(&q->sent, MPIU_SCALAR, sizeof(*there), there, q->sent.values));
   for (PetscInt t = 0; t < q->nsum; t++) PetscCall(PetscArraycpy(q->pieces.a + q->pieces.i[q->ones.i[t]], q->result.a + q->result.i[q->sums[t]], q->result.i[q->sums[t] + 1] - q->result.i[q->sums[t]]));
-  PetscCall(PetscSFBcastEnd(q->sent.sf, MPIU_SCALAR, there, q->sent.values, MPI_REPLACE));
+  PetscCall(HashGEMMHaloEnd(&q->sent, sizeof(*there), q->sent.values));
   if (q->pieces.a) HashGEMMHaloPlace(&q->sent, q->pieces.a);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -470,32 +469,32 @@ static PetscErrorCode HashGEMMCheckLayouts(SpgemmType type, Mat A, Mat B)
 
 PetscErrorCode HashGEMMParallelSymbolic(Mat C, SpgemmType type, Mat A, Mat B, HashGEMMProduct *p, Mat *W)
 {
-  PetscLayout        layout = type == SPGEMM_AB ? A->rmap : type == SPGEMM_ATB ? A->cmap : B->cmap;
-  HashGEMMParallel  *q;
-  HashGEMMColumns    final;
-  HashGEMMCut        cut;
-  PetscInt           nrow, nused, *used, *map;
-  const PetscInt    *rows;
-  const PetscScalar *here = NULL;
-  PetscMPIInt        size;
-  Mat                offdiagonal;
-  SpgemmInfo         info   = {0};
-  SysStatus          status = SYS_SUCCESS;
-  PetscBool          made   = PETSC_FALSE; /* has the device made the local product? */
+  PetscLayout       layout = type == SPGEMM_AB ? A->rmap : type == SPGEMM_ATB ? A->cmap : B->cmap;
+  HashGEMMParallel *q;
+  HashGEMMColumns   final;
+  HashGEMMCut       cut;
+  PetscInt          nrow, nused, *used, *map;
+  const PetscInt   *rows;
+  PetscMPIInt       size;
+  Mat               offdiagonal;
+  SpgemmInfo        info   = {0};
+  SysStatus         status = SYS_SUCCESS;
+  PetscBool         made   = PETSC_FALSE; /* has the device made the local product? */
 
   PetscFunctionBegin;
   PetscCall(HashGEMMCheckLayouts(type, A, B));
   PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)C), &size));
   PetscCall(PetscNew(&q));
-  p->parallel = q;
+  q->fetched.comm = q->sent.comm = MPI_COMM_NULL;
+  p->parallel                    = q;
   PetscCall(MatMPIAIJGetSeqAIJ(A, NULL, &offdiagonal, &rows));
   nrow = offdiagonal->cmap->n;
   PetscCall(HashGEMMDeviceParallelCreate(C, A, B, p, q));
   PetscCall(HashGEMMMakeRight(B, type == SPGEMM_ATB || size == 1 ? -1 : nrow, rows, q, &info, &status));
   PetscCall(HashGEMMAgree(C, status, &info)); /* other processes fetch from the right factor */
-  PetscCall(HashGEMMRightValuesBegin(B, q, &here));
+  PetscCall(HashGEMMRightValuesBegin(B, q));
   PetscCall(HashGEMMMakeLeft(A, (PetscBool)(type == SPGEMM_PTAP), q, &info, &status));
-  PetscCall(HashGEMMRightValuesEnd(q, here));
+  PetscCall(HashGEMMRightValuesEnd(q));
   if (q->device) PetscCall(HashGEMMDeviceMakeResult(C, type, p, q, &made));
   if (q->device && !made) PetscCall(HashGEMMLeaveDevice(A, B, (PetscBool)(type == SPGEMM_PTAP), q, &info, &status));
   if (!made && !status) status = HashGEMMMakeResult(type, &q->left, &q->right, &p->options, &p->spgemm, &q->result, &info);
@@ -545,19 +544,18 @@ PetscErrorCode HashGEMMParallelCut(Mat C, HashGEMMParallel *q)
 
 PetscErrorCode HashGEMMParallelNumeric(Mat C, SpgemmType type, Mat A, Mat B, PetscBool newB, HashGEMMProduct *p)
 {
-  HashGEMMParallel  *q   = p->parallel;
-  HashGEMMCut        cut = {.rows = &q->result, .other = &q->sum, .from = q->from, .m = C->rmap->n, .nthread = p->options.nthread};
-  SysCSR             csr[2];
-  SpgemmInfo         info   = {0};
-  SysStatus          status = SYS_SUCCESS;
-  PetscScalar       *a[2];
-  Mat                block[2];
-  const PetscScalar *here = NULL;
+  HashGEMMParallel *q   = p->parallel;
+  HashGEMMCut       cut = {.rows = &q->result, .other = &q->sum, .from = q->from, .m = C->rmap->n, .nthread = p->options.nthread};
+  SysCSR            csr[2];
+  SpgemmInfo        info   = {0};
+  SysStatus         status = SYS_SUCCESS;
+  PetscScalar      *a[2];
+  Mat               block[2];
 
   PetscFunctionBegin;
-  if (newB) PetscCall(HashGEMMRightValuesBegin(B, q, &here));
+  if (newB) PetscCall(HashGEMMRightValuesBegin(B, q));
   PetscCall(HashGEMMMakeLeft(A, (PetscBool)(type == SPGEMM_PTAP), q, &info, &status));
-  if (newB) PetscCall(HashGEMMRightValuesEnd(q, here));
+  if (newB) PetscCall(HashGEMMRightValuesEnd(q));
   if (!status && !HashGEMMRowsAllocateValues(&q->result)) {
     status          = SYS_OUT_OF_MEMORY;
     info.bytes_peak = (double)q->result.nz * sizeof(PetscScalar);
@@ -567,7 +565,7 @@ PetscErrorCode HashGEMMParallelNumeric(Mat C, SpgemmType type, Mat A, Mat B, Pet
   PetscCall(HashGEMMAgree(C, status, &info));
   PetscCall(PetscLogFlops(2 * info.products));
   HashGEMMRowsFree(&q->left);
-  if (q->sent.sf) {
+  if (q->sent.comm != MPI_COMM_NULL) {
     if (q->device) PetscCall(HashGEMMDeviceTakeValues(C->rmap->n, q, &info, &status));
     PetscCall(HashGEMMSend(C->rmap->n, q));
     if (!status) status = HashGEMMRenewResult(&q->ones, &q->pieces, q->add, &q->sum, &info);

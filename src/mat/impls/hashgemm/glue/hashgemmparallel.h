@@ -9,9 +9,16 @@
 
 #include <petscsf.h>
 
-/* Copies of rows of other processes. Entry k of n has place[k] in the arrays of the rows that the copies were put into. */
+/* Copies of rows of other processes. Each process sends runs of its entries, one for each row that another one asked for; a PetscSF would know each entry by itself. Entry k
+   of n has place[k] in the arrays of the rows that the copies were put into. */
 typedef struct {
-  PetscSF      sf; /* from the entries that the other processes have */
+  MPI_Comm     comm; /* MPI_COMM_NULL: there is no halo */
+  PetscMPIInt  tag, nfrom, *from, nto, *to;
+  PetscInt    *come, *go;             /* what process from[k] sends begins at entry come[k] of all that come; what goes to process to[k] at go[k] */
+  PetscInt     nrun, *run, *start;    /* run k to send has the entries run[2 k] to run[2 k + 1] of this process, and begins at start[k] of all that go */
+  PetscInt     nrow, *first, *arrive; /* row r has the entries first[r] to first[r + 1], and comes at arrive[r]; NULL: rows come in their order */
+  char        *out, *in;              /* during an exchange */
+  MPI_Request *requests;
   PetscInt     n, *place;
   PetscScalar *values;
 } HashGEMMHalo;
@@ -32,11 +39,11 @@ struct _HashGEMMParallel {
   HashGEMMColumns         columns; /* of the right factor and of the local product */
   HashGEMMRows            left;    /* the left factor, while it is needed */
   HashGEMMRows            right;   /* the right factor, and below it the rows that were fetched */
-  HashGEMMHalo            fetched; /* no sf: no rows were fetched */
+  HashGEMMHalo            fetched; /* no comm: no rows were fetched */
   HashGEMMRows            result;  /* what the local product makes; without values between two numeric phases */
   HashGEMMDeviceParallel *device;  /* if the device makes the local product: both factors and the values of the result */
   /* Sums of rows of this process and the rows that others send for them: the product of a matrix of ones and all these pieces */
-  HashGEMMHalo sent; /* no sf: the product has no rows for other processes */
+  HashGEMMHalo sent; /* no comm: the product has no rows for other processes */
   Spgemm      *add;
   PetscInt     nsum, *sums; /* rows of this process that are sums */
   SysInt      *from;        /* of every row of this process, its number among the sums, or -1 */
@@ -47,7 +54,10 @@ extern PetscErrorCode HashGEMMColumnsCreate(PetscInt first, PetscInt n, PetscInt
 extern PetscErrorCode HashGEMMColumnsUsed(const HashGEMMColumns *c, PetscInt m, const HashGEMMRows *rows, PetscInt *nused, PetscInt **used);
 extern PetscErrorCode HashGEMMColumnsMap(const HashGEMMColumns *c, PetscInt nknown, const PetscInt known[], PetscInt **map);
 extern PetscErrorCode HashGEMMHaloDestroy(HashGEMMHalo *halo);
-extern PetscErrorCode HashGEMMHaloCreate(MPI_Comm comm, PetscInt nroot, PetscInt nrow, const HashGEMMPlace rows[], HashGEMMHalo *halo, PetscInt *most, SpgemmInfo *info, SysStatus *status);
+extern PetscErrorCode HashGEMMHaloCreate(MPI_Comm comm, PetscInt nrow, const HashGEMMPlace rows[], HashGEMMHalo *halo, PetscInt *most, SpgemmInfo *info, SysStatus *status);
+extern PetscErrorCode HashGEMMHaloPost(HashGEMMHalo *halo, MPI_Datatype type, size_t size, void *there);
+extern PetscErrorCode HashGEMMHaloBegin(HashGEMMHalo *halo, MPI_Datatype type, size_t size, const void *here, void *there);
+extern PetscErrorCode HashGEMMHaloEnd(HashGEMMHalo *halo, size_t size, void *there);
 extern PetscErrorCode HashGEMMHaloColumns(HashGEMMHalo *halo, const PetscInt here[], PetscInt **columns);
 extern PetscErrorCode HashGEMMHaloPut(HashGEMMHalo *halo, const HashGEMMColumns *c, const SysNumbers *global, const PetscInt columns[], PetscInt k, PetscInt length, PetscInt place, PetscInt order[], PetscInt j[]);
 extern void           HashGEMMHaloPlace(const HashGEMMHalo *halo, PetscScalar a[]);

@@ -16,6 +16,7 @@ struct _HashGEMMDeviceParallel {
   int          *place;                /* of the values that were fetched */
   int          *sums, *begin, ntaken; /* the rows of this process that are sums, and where each begins in the array of all of them */
   int          *from, *sumi;
+  int          *run, *runstart, *even; /* of the halo, for the values that other processes get */
 };
 
 /* ------------------------------------------------- memory ------------------------------------------------- */
@@ -132,6 +133,9 @@ PetscErrorCode HashGEMMDeviceParallelDestroy(HashGEMMParallel *q)
     HashGEMMDeviceFree(d->begin);
     HashGEMMDeviceFree(d->from);
     HashGEMMDeviceFree(d->sumi);
+    HashGEMMDeviceFree(d->run);
+    HashGEMMDeviceFree(d->runstart);
+    HashGEMMDeviceFree(d->even);
   }
   PetscCall(PetscFree(q->device));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -200,8 +204,44 @@ PetscErrorCode HashGEMMDeviceMakeRight(Mat B, PetscInt nknown, const PetscInt ma
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The values of the right factor; *here is the first value that other processes may fetch */
-PetscErrorCode HashGEMMDeviceRightBegin(Mat B, HashGEMMParallel *q, const PetscScalar **here)
+/* Copies the runs of values that other processes get to the host. Without memory on the device each run is a copy by itself. */
+static PetscErrorCode HashGEMMDeviceTakeRuns(HashGEMMParallel *q)
+{
+  HashGEMMDeviceParallel *d = q->device;
+  HashGEMMHalo           *h = &q->fetched;
+  const PetscInt          n = h->start[h->nrun];
+  PetscScalar            *taken, *out;
+  PetscBool               done = PETSC_TRUE;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc1(n, &out));
+  h->out = (char *)out;
+  if (!n) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!d->run) PetscCall(HashGEMMDeviceUpload(2 * h->nrun * sizeof(*h->run), h->run, &d->run, &done));
+  if (done && !d->runstart) {
+    PetscInt *even;
+
+    PetscCall(HashGEMMDeviceUpload(h->nrun * sizeof(*h->start), h->start, &d->runstart, &done));
+    PetscCall(PetscMalloc1(h->nrun, &even));
+    for (PetscInt k = 0; k < h->nrun; k++) even[k] = 2 * k; /* run k is row 2 k of a matrix whose rows begin at run[] */
+    if (done) PetscCall(HashGEMMDeviceUpload(h->nrun * sizeof(*even), even, &d->even, &done));
+    PetscCall(PetscFree(even));
+  }
+  if (done && d->even) PetscCall(HashGEMMDeviceAllocate(n * sizeof(*taken), &taken, &done));
+  if (done && d->even) {
+    PetscCall(HashGEMMDeviceCheck(HashGEMMDeviceTakeRows(h->nrun, d->even, d->runstart, d->run, d->right.a, taken, PetscDefaultCudaStream), &done));
+    PetscCallCUDA(cudaMemcpyAsync(out, taken, n * sizeof(*out), cudaMemcpyDeviceToHost, PetscDefaultCudaStream));
+    HashGEMMDeviceFree(taken);
+  } else {
+    for (PetscInt k = 0; k < h->nrun; k++) PetscCallCUDA(cudaMemcpyAsync(out + h->start[k], d->right.a + h->run[2 * k], (h->start[k + 1] - h->start[k]) * sizeof(*out), cudaMemcpyDeviceToHost, PetscDefaultCudaStream));
+  }
+  PetscCallCUDA(cudaStreamSynchronize(PetscDefaultCudaStream));
+  PetscCall(PetscLogGpuToCpu(n * sizeof(*out)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The values of the right factor, of which those that other processes have asked for are sent */
+PetscErrorCode HashGEMMDeviceRightBegin(Mat B, HashGEMMParallel *q)
 {
   HashGEMMDeviceParallel *d = q->device;
   SysCSR                  block[2];
@@ -211,7 +251,10 @@ PetscErrorCode HashGEMMDeviceRightBegin(Mat B, HashGEMMParallel *q, const PetscS
   PetscCall(HashGEMMDeviceGetBlocks(B, block));
   if (d->right.borrowed) d->right = HashGEMMRowsBorrow(&block[0]);
   else PetscCall(HashGEMMDeviceCheck(HashGEMMDeviceMerge(&block[0], &block[1], q->columns.n, NULL, NULL, NULL, d->right.a, PetscDefaultCudaStream), &done));
-  *here = d->right.a;
+  if (q->fetched.comm != MPI_COMM_NULL) {
+    PetscCall(HashGEMMDeviceTakeRuns(q));
+    PetscCall(HashGEMMHaloPost(&q->fetched, MPIU_SCALAR, sizeof(PetscScalar), q->fetched.values));
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
