@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   Products in the AMB format on a CUDA device that leave the sums of x.z too, for values that are stored as they are, and for stencils
+   AMB products on a CUDA device that also compute x.z, for plain values and stencils
 */
 #include "mat/impls/amb/cuda/ambcudaplain.cuh"
 

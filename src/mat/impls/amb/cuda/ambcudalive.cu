@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   The choice of the kernel while a solver runs: the solver's own products are made by one kernel after the other, between two events
+   Chooses the kernel during the solver's own products: it runs one kernel after the other and times each between two events.
 
-   All kernels and all sizes of thread blocks add in the same order, so that every product has the bits that it would have without the choice. Nothing is laid out or
-   allocated, and the host never waits. It may be many products ahead of the device: each product that is timed has two events of its own until its
-   time is taken, once they have been met. Products after the last that is timed are made by the kernel that is the best so far.
+   All kernels and thread block sizes add in the same order, so the choice never changes bits. Nothing is laid out or allocated, and the host never
+   waits: it may be many products ahead of the device, so each timed product has two events until the device has passed them. After the last timed
+   product the fastest kernel stays.
 */
 #include <stdlib.h>
 
@@ -23,16 +23,16 @@ typedef struct {
 } Kernel;
 
 struct _AmbLive {
-  cudaEvent_t event[MOST][2];  /* made when they are needed */
-  int         made[MOST];      /* the kernel of each product that is timed and whose time is not known, in their order */
-  int         begun, taken;    /* so many such products, and the times that have been taken of them */
+  cudaEvent_t event[MOST][2];  /* created on demand */
+  int         made[MOST];      /* the kernels of timed products whose time is still unknown, in order */
+  int         begun, taken;    /* number of timed products, and of times read */
   Kernel      kernel[KERNELS]; /* the model's choice first */
-  int         n, k, round;     /* the kernel of the next product to be timed */
-  int         kind;            /* of the first product; others are not timed */
-  int         state;           /* of the storage of values, for which times hold */
+  int         n, k, round;     /* index of the next product to time */
+  int         kind;            /* of the first product; only products of this kind are timed */
+  int         state;           /* storage of values to which the times belong */
 };
 
-/* Values that are stored otherwise are multiplied by other kernels */
+/* Returns a number for the storage of values, which selects the kernels */
 static int AmbLiveState(const AmbDevice *A)
 {
   return 2 * (int)A->stored.stored + (A->stencil.n > 0);
@@ -49,7 +49,7 @@ static void AmbLiveRestart(AmbDevice *A)
   A->info.live                          = 0;
 }
 
-/* Begins the choice, of the kernel alone where the size of thread blocks is fixed; without memory for it, the model's kernel stays */
+/* Starts the choice; fixed: the thread block size is given. Without memory the model's kernel stays. */
 void AmbLiveCreate(AmbDevice *A, bool fixed)
 {
   static const int sizes[] = {64, 128, 256};
@@ -94,7 +94,7 @@ static const Kernel *AmbLiveBest(const AmbLive *L)
   return best;
 }
 
-/* Was the kernel at hand much slower than the best in two rounds? Without times none is. */
+/* Returns whether the current kernel was AMB_LIVE_FAR times slower than the best in two rounds; false without times */
 static bool AmbLiveFar(const AmbLive *L)
 {
   return L->k && L->round >= 2 && L->round < ROUNDS && L->kernel[L->k].least > FAR * AmbLiveBest(L)->least;
@@ -107,7 +107,7 @@ static void AmbLiveNext(AmbLive *L)
   L->round++;
 }
 
-/* Takes the times that are known by now, and passes over kernels that are too slow by them; after the last time the best kernel stays, and the choice is over */
+/* Reads the available times and drops kernels that are too slow; after the last time sets the best kernel and ends the choice */
 static void AmbLiveTake(AmbDevice *A)
 {
   AmbLive *L = A->live;
@@ -149,7 +149,7 @@ static bool AmbLiveRecord(AmbLive *L, cudaStream_t stream)
   return false;
 }
 
-/* The kernel that makes this product. kind tells products from each other that are made by different kernels anyway. */
+/* Returns the kernel for this product. kind distinguishes products that run different kernels regardless of the choice. */
 AmbKernel AmbLiveBegin(AmbDevice *A, int kind, cudaStream_t stream)
 {
   cudaStreamCaptureStatus capture  = cudaStreamCaptureStatusActive;
@@ -166,7 +166,7 @@ AmbKernel AmbLiveBegin(AmbDevice *A, int kind, cudaStream_t stream)
   return {L->kernel[L->k].threads, L->kernel[L->k].deep, 1};
 }
 
-/* Called after a product that is timed */
+/* Call after a timed product */
 void AmbLiveEnd(AmbDevice *A, cudaStream_t stream)
 {
   AmbLive *L = A->live;

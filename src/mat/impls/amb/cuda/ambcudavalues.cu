@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   The storage of values in the AMB format on a CUDA device. The device finds the distinct values, the host makes the table, and the device stores places or floats.
+   Storage of values in AMB on a CUDA device: the device finds the distinct values, the host builds the table, the device stores indices or floats
 */
 #include "mat/impls/amb/cuda/ambcuda.cuh"
 
@@ -10,14 +10,14 @@
 #define EACH        8    /* values that a thread loads together */
 #define SHORT       6    /* values of a lane, in the mean, below which places in a table take longer than values as they are */
 
-/* The distinct values, by their bits, in a hash table; the value 0 is not entered, and stands for an empty slot */
+/* The set of distinct values, by their bits, in a hash table; 0 marks an empty slot and is not entered */
 typedef struct {
   unsigned long long slot[SLOTS];
   int                used, overflow, not_float;
 } AmbDistinct;
 
-/* Enters the values in the set, unless it has too many. A thread block remembers values that it has entered, so that it seldom looks at the set. It reads what it
-   remembers, and then adds to it, with all threads at the same point. */
+/* Enters values into the set until it is full. Each thread block caches the values it entered, so it rarely reads the set. All threads read the
+   cache, then add to it, at the same point. */
 static __global__ void __launch_bounds__(SYS_THREADS) AmbValuesFind(int64_t nz, const SysScalar *__restrict__ a, const int *__restrict__ from, int table, volatile AmbDistinct *D)
 {
   __shared__ unsigned long long entered[SLOTS];
@@ -99,7 +99,7 @@ SysStatus AmbValuesChoose(SysValuesChoice *V, int64_t nz, const SysScalar *a, co
   return SYS_SUCCESS;
 }
 
-/* Where values come from: they lie in val[], or the map finds them in a[] */
+/* The source of values: val[], or a[] through the map */
 typedef struct {
   const SysScalar *val, *a;
   const int       *map;
@@ -118,7 +118,7 @@ static __global__ void __launch_bounds__(SYS_THREADS) AmbValuesRound(int64_t n, 
 }
 #endif
 
-/* How one value and a word of four values are made */
+/* Codes one value, and a word of four values */
 struct MakePlaces {
   typedef uint8_t  Small;
   typedef unsigned Word;
@@ -137,7 +137,7 @@ struct MakeFloats {
   __device__ Word  Of(const Small *q) const { return make_float4(q[0], q[1], q[2], q[3]); }
 };
 
-/* Stores the values of a task in the order of AmbMultQuads(); a warp for each */
+/* Codes the values of a task in the order of AmbMultQuads(); one warp a task */
 template <class Make>
 static __global__ void __launch_bounds__(THREADS) AmbValuesQuads(const __grid_constant__ AmbLayout A, const Source S, const SysTable *table, typename Make::Small *small)
 {
@@ -155,7 +155,7 @@ static __global__ void __launch_bounds__(THREADS) AmbValuesQuads(const __grid_co
   full  = n / AMB_QUAD * AMB_QUAD;
   first = (size_t)SYS_WARP * b * A.task[w].step;
   to    = small + first;
-  for (unsigned k = 0; k < full * b / 4; k++) { /* words of a lane */
+  for (unsigned k = 0; k < full * b / 4; k++) { /* the lane's words */
     typename Make::Small q[4];
 
 #pragma unroll
@@ -177,7 +177,7 @@ void AmbValuesDescribe(AmbDevice *A)
   if (A->stencil.n) A->info.bytes_model = A->info.bytes_stored = sizeof(*A->stencil.mask) * (double)A->stencil.words * A->layout.m;
 }
 
-/* Stores values in the memory of another storage */
+/* Codes the values into the memory of another storage */
 static SysStatus AmbValuesWrite(AmbDevice *A, const Source &S, void *small, cudaStream_t stream)
 {
   const unsigned blocks = SysBlocks((int64_t)A->layout.ntask * SYS_WARP, THREADS);
@@ -198,7 +198,7 @@ static SysStatus AmbValuesWrite(AmbDevice *A, const Source &S, void *small, cuda
 #endif
 }
 
-/* Makes room for values as they are, if there is none */
+/* Allocates plain values if there are none */
 SysStatus AmbValuesRoom(AmbDevice *A)
 {
   if (A->layout.val) return SYS_SUCCESS;
@@ -236,8 +236,8 @@ SysStatus AmbValuesStore(AmbDevice *A, const SysScalar *a, cudaStream_t stream)
   return SYS_SUCCESS;
 }
 
-/* Stores the values as a stencil, if they suit: other storages give each row to one lane then, and the sums have the same bits. Otherwise goes back to values as they are,
-   where places in a table would take longer and nobody asked for them. */
+/* Stores the values as a stencil if the matrix has one: every other storage then gives each row one lane, so the bits agree. Otherwise reverts to
+   plain values where the table would be slower, unless the caller requested it. */
 SysStatus AmbValuesStencil(AmbDevice *A, const AmbArrays *arrays, cudaStream_t stream)
 {
   AmbLayout *L = &A->layout;

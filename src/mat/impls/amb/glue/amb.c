@@ -9,7 +9,7 @@
 #endif
 
 typedef struct {
-  PetscInt block_size; /* 0: chosen by the traffic model */
+  PetscInt block_size; /* 0: the traffic model chooses */
 } AmbParams;
 
 extern const MatShadowFormat MatShadowFormatAMB;
@@ -21,11 +21,11 @@ static const char AmbCitation[] = "@phdthesis{nagasaka2019,\n"
                                   "  school = {Tokyo Institute of Technology},\n"
                                   "  year   = {2019}\n}\n";
 
-/* ------------------------------------------------- on the host ------------------------------------------------- */
+/* ------------------------------------------------- host ------------------------------------------------- */
 
 MAT_SHADOW_PARAMS(AmbPlan, AmbCandidate)
 
-/* Lists the block sizes by the bytes that the traffic model counts, or only the best one */
+/* Lists the block sizes by the traffic model's bytes, or only the best one */
 static int RankHost_AMB(const MatShadowCSR *csr, const void *params, MatShadowTune tune, MatShadowCandidate list[], const char **reason)
 {
   const AmbParams *p = (const AmbParams *)params;
@@ -101,12 +101,12 @@ static PetscErrorCode ViewHost_AMB(const double figure[], const char where[], Pe
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* ------------------------------------------------- on the device ------------------------------------------------- */
+/* ------------------------------------------------- device ------------------------------------------------- */
 
 #if defined(SYS_HAVE_DEVICE)
 MAT_SHADOW_PARAMS(AmbDeviceParams, AmbDeviceCandidate)
 
-/* Lists one candidate: layout() chooses its parameters */
+/* Lists one candidate: layout() chooses the parameters */
 static int RankDevice_AMB(const MatShadowCSR *csr, const void *params, MatShadowTune tune, MatShadowCandidate list[], const char **reason)
 {
   const AmbParams         *p      = (const AmbParams *)params;
@@ -157,7 +157,7 @@ static void DescribeDevice_AMB(const void *data, MatShadowInfo *info, double fig
 
 static void LoadDevice_AMB(SysStream stream)
 {
-  (void)AmbDeviceLoad(stream); /* if a call fails, it will fail again in a conversion or product, and be reported */
+  (void)AmbDeviceLoad(stream); /* a later conversion or product repeats and reports a failure */
 }
 #endif
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   Conversion of CSR to AMB on the host, parallel over scopes: first all scopes are laid out, which gives the memory they need; then they are filled.
-   The thread that will multiply a scope fills it, so that its memory is near that thread.
+   Conversion from CSR to AMB on the host, parallel over scopes. Two passes: lay out all scopes, which gives the sizes of the arrays; then fill them.
+   The thread that multiplies a scope also fills it (first touch).
 */
 #include <stdlib.h>
 #include <string.h>
@@ -10,8 +10,8 @@
 #include "sys/sysmemory.h"
 #include "sys/systuning.h"
 
-#define TRIAL_SHARE 8    /* a trial of storages multiplies one scope in so many, the first ones */
-#define TRIAL_GAIN  0.95 /* a table must take less than this part of the time without it */
+#define TRIAL_SHARE 8    /* a trial of storages multiplies the first scopes, 1 / TRIAL_SHARE of all */
+#define TRIAL_GAIN  0.95 /* the table must take less than this fraction of the time without it */
 
 const AmbKernels *AmbHostKernels(void)
 {
@@ -41,8 +41,8 @@ static SysStatus AmbHostLayoutAll(const AmbHost *A, int nworker, AmbLayout *layo
 }
 
 /*
-   Writes the blocks of one row, from its entry k on, into every stride-th slot beginning at slot; returns the entry after the last one written.
-   only: the row has no entries in other tiles, so that the end of its part is known without a look at the columns.
+   Writes the blocks of one row, from its entry k on, into every stride-th slot from slot on; returns the entry after the last one written. only: the
+   row has no entries in other tiles, so its last entry ends the part.
 */
 static inline __attribute__((always_inline)) SysInt AmbHostFillRow(const int b, const int only, const SysFill what, const SysStorage stored, const AmbHost *A, const AmbTile *T, SysInt k, SysInt end, int64_t slot, int64_t slots, int stride)
 {
@@ -79,7 +79,7 @@ static inline __attribute__((always_inline)) SysInt AmbHostFillRow(const int b, 
   return k;
 }
 
-/* Fills a tile; pos[] has the next entry of every row of the scope */
+/* Fills a tile. pos[r] is the next entry of row r of the scope. */
 static inline __attribute__((always_inline)) void AmbHostFillTile(const int b, const int only, const SysFill what, const SysStorage stored, const AmbHost *A, const AmbTile *T, SysInt *pos)
 {
   const uint32_t *start = A->start + T->chunk;
@@ -103,7 +103,7 @@ static inline __attribute__((always_inline)) void AmbHostFillTile(const int b, c
   }
 }
 
-/* One function for each block size, which is a constant in the loops, as are the parts to write; values that are not stored as they are have to be coded anyway */
+/* One function for each block size, with the parts to write as constants too; coded values take one generic function */
 #define FILL(b) \
   static void AmbHostFill##b(const AmbHost *A, const AmbTile *T, SysInt *pos, SysFill what) \
   { \
@@ -121,7 +121,7 @@ static void AmbHostFillSmall(const AmbHost *A, const AmbTile *T, SysInt *pos, Sy
   AmbHostFillTile(A->block_size, what == SYS_FILL_VALUES && T->only, what, A->values.stored, A, T, pos);
 }
 
-/* Copies the layout of a scope into the arrays of the format */
+/* Copies a scope's layout into the format's arrays */
 static void AmbHostPlaceScope(AmbHost *A, const AmbLayout *L, const AmbLayout *before)
 {
   AmbTile *tile = A->tile + before->ntile;
@@ -136,7 +136,7 @@ static void AmbHostPlaceScope(AmbHost *A, const AmbLayout *L, const AmbLayout *b
   if (L->nperm) memcpy(A->perm + before->nperm, L->perm, sizeof(*L->perm) * L->nperm);
 }
 
-/* Computes where the parts of each scope begin, and gives each thread scopes until it has its share of the steps */
+/* Computes each scope's offsets in the arrays, and gives the threads contiguous scopes with equal numbers of steps */
 static void AmbHostPartition(AmbHost *A, const AmbLayout *layout, AmbLayout *before)
 {
   int t = 1;
@@ -183,7 +183,7 @@ static SysStatus AmbHostFill(AmbHost *A, int nworker, SysFill what, const AmbLay
   return (SysStatus)status;
 }
 
-/* Reads entries of the CSR, after which the caches hold nothing else */
+/* Evicts the caches by reading the CSR */
 static void AmbHostReadOther(const SysCSR *A)
 {
   const int64_t      n   = SysMin(A->nz, (int64_t)(SYS_VALUES_LARGE / sizeof(SysScalar)));
@@ -192,7 +192,7 @@ static void AmbHostReadOther(const SysCSR *A)
   for (int64_t k = 0; k < n; k += 64 / (int64_t)sizeof(SysScalar)) sum += A->a[k];
 }
 
-/* Fills the scopes before scope with values in the storage of V, in memory of their own, and takes the time of a product with them */
+/* Fills the scopes before `scope` with values in storage V, in separate memory, and sets the seconds of a product with them */
 static SysStatus AmbHostTry(const AmbHost *A, const SysValuesChoice *V, int64_t scope, SysFill what, const AmbLayout *layout, const AmbLayout *before, const SysScalar *x, SysScalar *z, double *seconds)
 {
   int64_t      scopes[2] = {0, scope};
@@ -214,8 +214,9 @@ static SysStatus AmbHostTry(const AmbHost *A, const SysValuesChoice *V, int64_t 
   return status;
 }
 
-/* One thread takes longer to look values up than to load them from a cache. Whether it takes less time than to load them from memory, no rule by bytes says for all processors:
-   some of the scopes are multiplied with and without the table, which gives the same bits. If memory does not suffice, the table stays: it has the fewest bytes. */
+/* Returns whether a table pays with one thread. Looking values up takes longer than loading them from a cache, but may take less than loading them
+   from memory; no rule by bytes held on all processors. So it times some scopes with and without the table, which compute the same bits. If memory
+   for the trial is short, it returns true: the table has the fewest bytes. */
 static int AmbHostTablePays(const AmbHost *A, SysFill what, const AmbLayout *layout, const AmbLayout *before)
 {
   const int64_t   scope = A->nscope / TRIAL_SHARE;
@@ -235,7 +236,7 @@ static int AmbHostTablePays(const AmbHost *A, SysFill what, const AmbLayout *lay
   return pays;
 }
 
-/* Makes room for values in the storage that is chosen for them, and finds their places in a table */
+/* Allocates the chosen storage of values, and finds their indices in a table */
 static SysStatus AmbHostChoose(AmbHost *A, int nworker, SysFill what)
 {
   return SysValuesMakeRoom(&A->values, &A->csr, (size_t)(AMB_C * A->block_size * A->nstep), A->filled, what != SYS_FILL_ALL, nworker, &A->val, &A->place);
@@ -319,7 +320,7 @@ SysStatus AmbHostUpdate(void *data, const SysCSR *csr, SysStream stream)
   return AmbHostFillAll(A, A->nthread, SYS_FILL_VALUES, NULL, NULL);
 }
 
-/* Gives every thread memory for a stretch of the result of the transposed product */
+/* Allocates one stretch of the transposed product's result for each thread */
 SysStatus AmbHostPrepareTranspose(AmbHost *A)
 {
   SysStretches *S = &A->work;
@@ -358,7 +359,7 @@ SysStatus AmbHostMultTranspose(void *data, const SysCSR *csr, SysScalar alpha, c
   return status;
 }
 
-/* The bytes of the matrix that a product reads */
+/* Returns the bytes of the matrix that a product reads */
 double AmbHostBytes(const AmbHost *A)
 {
   return (double)SysStorageSize(A->values.stored) * AMB_C * A->block_size * A->nstep + (double)sizeof(*A->col) * AMB_C * A->nstep + sizeof(*A->start) * (double)(A->nchunk + A->ntile) + sizeof(*A->perm) * (double)A->nperm +
