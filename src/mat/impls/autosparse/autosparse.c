@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   MATAUTOSPARSE: a matrix in the fastest of the AIJ and all formats that can choose their parameters themselves
+   MATAUTOSPARSE: the fastest of the AIJ and all formats that choose their own parameters
 */
 #include "mat/shadow/core/shadowformat.h"
 
-/* Lists the candidates of the formats: the best one of each first, then their further candidates */
+/* Lists each format's best candidate, then the further candidates */
 static int AutoSparseRank(PetscBool device, const MatShadowCSR *csr, MatShadowTune tune, MatShadowCandidate list[], const char **reason)
 {
   const MatShadowFormat *const *formats;
@@ -18,7 +18,7 @@ static int AutoSparseRank(PetscBool device, const MatShadowCSR *csr, MatShadowTu
 
     if (!formats[f]->open || !side->layout) continue;
     found = (*side->rank)(csr, formats[f]->open, tune, from, reason);
-    if (found && device && tune != MAT_SHADOW_TUNE_MEASURE) n = 0; /* without the clock: a format lists itself after another one only if its model sees a gain over that */
+    if (found && device && tune != MAT_SHADOW_TUNE_MEASURE) n = 0; /* without timing: a format lists itself after another only if its model predicts a gain over it */
     if (found) n = device ? (list[n] = from[0], n + 1) : MatShadowCandidateInsert(list, 0, n, &from[0]);
     for (int k = 1; k < found && nfurther < MAT_SHADOW_CANDIDATES; k++) nfurther = MatShadowCandidateInsert(further, 0, nfurther, &from[k]);
   }

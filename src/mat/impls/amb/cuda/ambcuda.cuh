@@ -27,7 +27,7 @@
    Complexity. Conversion: one pass over sampled windows for each block size, a radix sort of the row lengths, one pass over the entries. A product
    reads the stored blocks once.
 
-   Callers. glue/amb.c, each segment of MATNUSSELL, and parts of MATTILECOMPOSITE. Source: chapter 4 of the thesis in host/ambhost.h.
+   Callers. glue/amb.c, each segment of MATNUSSELL, and the transposed products of MATNUSSELL, MATCCOO and MATTILECOMPOSITE. Source: chapter 4 of the thesis in host/ambhost.h.
 */
 #pragma once
 

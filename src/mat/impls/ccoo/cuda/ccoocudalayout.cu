@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   The layout of a matrix in chunks on the device, and the offsets of rows and columns
+   The chunks of a matrix on the device, and the offsets of rows and columns
 */
 #include <cub/device/device_scan.cuh>
 
@@ -13,7 +13,7 @@ static __global__ void CcooLayoutGroups(int64_t m, const int *i, int k, int *gro
   SYS_FOR_EACH(r, m + 1) groups[r] = r < m ? (int)CcooRowGroups(i[r + 1] - i[r], k) : 0;
 }
 
-/* The sizes of groups among which one is chosen. Those of 6, 7 and their multiples take longer than the next larger ones, measured. */
+/* The candidates for K. 6, 7 and their multiples were slower than the next larger ones. */
 #define SIZES 15
 struct Sizes {
   int k[SIZES] = {1, 2, 3, 4, 5, 8, 9, 10, 16, 20, 24, 27, 32, 36, 40};
@@ -76,7 +76,7 @@ static __global__ void CcooLayoutBegin(const CcooLayout L, int64_t nz, const int
   }
 }
 
-/* Finds the least column and the format of a chunk; a thread block for each. The format is kept in origin while other blocks read that of the chunk. */
+/* Finds the least column and the format of a chunk; one thread block a chunk. The format stays in origin[] while other blocks read that of the chunk. */
 static __global__ void CcooLayoutReach(const CcooLayout L, const int *j)
 {
   __shared__ int least[REACH_THREADS / SYS_WARP], most[REACH_THREADS / SYS_WARP];
@@ -118,7 +118,7 @@ static __global__ void CcooLayoutFormats(const CcooLayout L)
   }
 }
 
-/* For each row that goes on from one chunk to others, tells these where it began, and counts them */
+/* Sets, for each row over several chunks, origin[] of its later chunks and pieces[] of its first */
 static __global__ void CcooLayoutOrigins(const CcooLayout L)
 {
   SYS_FOR_EACH(c, L.nchunk)
@@ -222,7 +222,7 @@ SysStatus CcooDeviceLayout(const SysCSR *csr, const CcooParams *p, CcooDeviceChu
   return CcooDevicePlace(C, 0, &C->nindex, stream);
 }
 
-/* Fills the offsets of a chunk; a thread for each group */
+/* Fills a chunk's offsets; one thread a group */
 static __global__ void CcooLayoutFill(const CcooLayout L, const int *i, const int *j, const int *before)
 {
   const unsigned  c = blockIdx.x, g = threadIdx.x;

@@ -8,7 +8,7 @@
   #include "mat/impls/ccoo/cuda/ccoocuda.h"
 #endif
 
-/* Sizes that are 0 are left open */
+/* 0: open */
 typedef struct {
   PetscInt  block, items;
   PetscBool table, atomics;
@@ -32,8 +32,8 @@ static CcooParams CcooGetParams(const CcooMatParams *p)
 
 MAT_SHADOW_PARAMS(CcooParams, CcooCandidate)
 
-/* Lists the number of entries in a group with the fewest bytes, and the other numbers if they are left open. A matrix whose values come later has plain values by
-   this model; they may find places in a table when they come. */
+/* Lists the K with the fewest bytes, and the other K if it is open. Without values the model assumes plain values; later values may still use the
+   table. */
 static int RankHost_CCOO(const MatShadowCSR *csr, const void *params, MatShadowTune tune, MatShadowCandidate list[], const char **reason)
 {
   const CcooParams asked = CcooGetParams((const CcooMatParams *)params);
@@ -70,7 +70,7 @@ static SysStatus LayoutHost_CCOO(const MatShadowCSR *csr, MatShadowCandidate *c,
 
 /* ------------------------------------------------- figures ------------------------------------------------- */
 
-/* The figures of both sides; the chunks of each format follow, as CcooFormat() numbers these */
+/* The figures of host and device; the chunks of each format follow, numbered by CcooFormat() */
 enum {
   CCOO_FIGURE_BLOCK,
   CCOO_FIGURE_ITEMS,
@@ -132,16 +132,16 @@ static PetscErrorCode CcooView(const double figure[], const char where[], PetscV
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* ------------------------------------------------- on the device ------------------------------------------------- */
+/* ------------------------------------------------- device ------------------------------------------------- */
 
 #if defined(SYS_HAVE_DEVICE)
 MAT_SHADOW_PARAMS(CcooMatParams, CcooDeviceCandidate)
 
-  /* A layout that costs or has a few bytes more than the AIJ is worth a try, because the rate of cuSPARSE depends on the matrix. The cost knows nothing of bytes: rows of
-     many lengths need much padding, with which products of graphs took up to 1.18 times as long as cuSPARSE's. */
+  /* A layout with up to CCOO_DEVICE_MORE times the AIJ's cost or bytes can still be faster: cuSPARSE's rate depends on the matrix. The cost does not
+     include padding: products of graphs with rows of many lengths took up to 1.18 times as long as cuSPARSE's. */
   #define CCOO_DEVICE_MORE 1.1
 
-/* Lists one candidate: layout() chooses its parameters and counts its bytes */
+/* Lists one candidate: layout() chooses the parameters and counts the bytes */
 static int RankDevice_CCOO(const MatShadowCSR *csr, const void *params, MatShadowTune tune, MatShadowCandidate list[], const char **reason)
 {
   const MatShadowCandidate c = {.format = &MatShadowFormatCCOO, .name = MATCCOO};
@@ -178,7 +178,7 @@ static void DescribeDevice_CCOO(const void *data, MatShadowInfo *info, double fi
   info->format        = "ccoo";
   info->kernel        = "cuda";
   info->stored_values = about.stored_values;
-  info->bytes_model   = about.bytes_stored; /* all bytes are counted before anything is stored */
+  info->bytes_model   = about.bytes_stored; /* layout() counts all bytes before it stores anything */
   info->bytes_stored  = about.bytes_stored;
   info->bytes_extra   = about.bytes_extra;
   CcooDescribe(&about.params, about.ntable, about.count, figure);
@@ -187,7 +187,7 @@ static void DescribeDevice_CCOO(const void *data, MatShadowInfo *info, double fi
 
 /* ------------------------------------------------- parameters ------------------------------------------------- */
 
-/* One check for options and setters */
+/* The check that options and setters share */
 static PetscErrorCode CcooCheckParams(MPI_Comm comm, const CcooMatParams *p)
 {
   PetscFunctionBegin;
@@ -375,7 +375,7 @@ const MatShadowFormat MatShadowFormatCCOO = {
   .citation    = CcooCitation,
   .cited       = &CcooCited,
   .params_size = sizeof(CcooMatParams),
-  .open        = NULL, /* MATAMB is as fast or faster on every matrix that was measured, on the host and on the device */
+  .open        = NULL, /* MATAMB was as fast or faster on every matrix measured, on host and device */
   .host        = {RankHost_CCOO,   LayoutHost_CCOO,   CcooHostUpdate,   CcooHostMult,   CcooHostMultTranspose,   DescribeHost_CCOO,   CcooHostDestroy,   NULL, CcooFigures, CcooView},
 #if defined(SYS_HAVE_DEVICE)
   .device = {RankDevice_CCOO, LayoutDevice_CCOO, CcooDeviceUpdate, CcooDeviceMult, CcooDeviceMultTranspose, DescribeDevice_CCOO, CcooDeviceDestroy, NULL, CcooFigures, CcooView},

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   NUS-SELL on a CUDA device: what segments are chosen, by a rule or by timing, and products
+   NUS-SELL on a CUDA device: the choice of segments, by a rule or by timing, and the products
 */
 #include <climits>
 #include <cmath>
@@ -34,7 +34,7 @@ static __global__ void NusDeviceGather(int64_t n, const int *order, const SysSca
   SYS_FOR_EACH(k, n) xg[k] = x[order[k]];
 }
 
-/* Gets the bytes of the first-level cache of a multiprocessor, which shares its memory with shared memory, and of the second-level cache */
+/* Gets the bytes of a multiprocessor's first-level cache, which includes shared memory, and of the second-level cache */
 static SysStatus NusDeviceCaches(int64_t *l1, int64_t *l2)
 {
   int device, shared, second;
@@ -47,7 +47,7 @@ static SysStatus NusDeviceCaches(int64_t *l1, int64_t *l2)
   return SYS_SUCCESS;
 }
 
-/* The number of entries that the second-level cache holds of an x that is read everywhere */
+/* Returns how many entries of a randomly read x the second-level cache holds */
 static int64_t NusDeviceFound(int64_t l2)
 {
   return (int64_t)(FOUND_PART * (double)l2) / (int64_t)sizeof(SysScalar);
@@ -69,7 +69,7 @@ static __global__ void NusDeviceSumFirst(int64_t n, const unsigned *count, unsig
   if (threadIdx.x % SYS_WARP == 0) atomicAdd(sum, mine);
 }
 
-/* Counts the entries of a sample that are the first ones to read a line of x; read[1] becomes the entries of all samples */
+/* Counts the entries of a sample that read a line of x first in read[0]; read[1]: entries of all samples */
 static __global__ void NusDeviceFirstReads(int64_t nz, const SysInt *j, unsigned long long read[2])
 {
   __shared__ unsigned table[1 << SAMPLE_LOG];
@@ -92,12 +92,12 @@ static __global__ void NusDeviceFirstReads(int64_t nz, const SysInt *j, unsigned
   if (threadIdx.x == 0) atomicAdd(read + 1, (unsigned long long)n);
 }
 
-/* Is x larger than what the second-level cache holds of it, and read everywhere? Many columns must have entries, and entries that follow each other must read lines of
-   their own: on a grid all columns have as many entries, but those of a row are read by the next rows, too. */
+/* Sets *scattered if x is larger than the cache's share of it and is read everywhere: many columns have entries, and consecutive entries read
+   different lines. On a grid all columns have equally many entries too, but the next rows reuse a row's lines. */
 static SysStatus NusDeviceScattered(const SysCSR *csr, int64_t l2, bool *scattered, cudaStream_t stream)
 {
   const int64_t      found = NusDeviceFound(l2), samples = csr->nz / SAMPLE_ENTRIES;
-  unsigned long long entries[3], *sum; /* of the most frequent columns; first reads, and entries of the samples */
+  unsigned long long entries[3], *sum; /* entries of the fullest columns; first reads; entries of the samples */
   NusRanking         R;
   SysScratch         s;
 
@@ -130,7 +130,7 @@ SysStatus NusDeviceCuts(const SysCSR *csr, SysStream stream, int *cuts)
   return status;
 }
 
-/* Lists the parameters that may be tried, those without segments first if the numbers of segments are open; *n is 1 if nothing is left open */
+/* Lists the candidates, those without segments first if the numbers are open; *n is 1 if nothing is open */
 #define CANDIDATES 2
 static SysStatus NusDeviceCandidates(const SysCSR *csr, const NusParams *asked, NusDeviceTune tune, NusParams candidate[CANDIDATES], int *n, cudaStream_t stream)
 {
@@ -159,7 +159,7 @@ static SysStatus NusDeviceCandidates(const SysCSR *csr, const NusParams *asked, 
   candidate[(*n)++] = p;
   if (open[0] && open[1] && csr->n > p.width[1]) {
     if (tune != NUS_DEVICE_EXHAUSTIVE) SYS_CALL(NusDeviceScattered(csr, l2, &scattered, stream));
-    if (model && sizeof(SysScalar) < sizeof(double)) scattered = false; /* in single precision segments gain a few percent at best */
+    if (model && sizeof(SysScalar) < sizeof(double)) scattered = false; /* in single precision segments gained a few percent at best */
     if (model && scattered) *n = 0;
     if (scattered || tune == NUS_DEVICE_EXHAUSTIVE) {
       candidate[*n]              = p;
@@ -221,7 +221,7 @@ static SysStatus NusDeviceTrialTime(SysTrial *T, NusDevice *A, const SysCSR *csr
   return SysTrialTime(T, (double)csr->nz > SYS_TUNE_LARGE ? TRIAL_LARGE : SYS_TUNE_TRIAL, product, time);
 }
 
-/* What a trial needs, and the fastest matrix so far */
+/* The state of a trial, and the fastest matrix so far */
 struct NusTuning {
   const SysCSR *csr;
   SysTrial      trial;
@@ -229,7 +229,7 @@ struct NusTuning {
   float         least; /* milliseconds */
 };
 
-/* Times other parameters, and keeps the matrix if it is the fastest; parameters that memory does not suffice for take for ever */
+/* Times parameters and keeps the matrix if it is the fastest; *seconds is infinite if memory is short */
 static SysStatus NusDeviceTrial(void *ctx, const NusParams *p, double *seconds)
 {
   NusTuning *t = (NusTuning *)ctx;
@@ -250,7 +250,7 @@ static SysStatus NusDeviceTrial(void *ctx, const NusParams *p, double *seconds)
   return status;
 }
 
-/* Times the candidates, and before them, if asked is not NULL, the widths and numbers of segments that it leaves open; keeps the fastest */
+/* Times the candidates, after the widths and numbers of segments that asked leaves open unless asked is NULL; keeps the fastest */
 static SysStatus NusDeviceTuneAll(const SysCSR *csr, const NusParams candidate[], int n, const NusParams *asked, NusDevice **A, cudaStream_t stream)
 {
   NusTuning t;
@@ -336,7 +336,7 @@ void NusDeviceGetInfo(const NusDevice *A, NusDeviceInfo *info)
   sum->bytes_extra += A->bytes + AmbTransposedBytes(&A->transposed);
 }
 
-/* The arrays from which rows are computed that meet a NaN or an infinity; a single segment has those of the matrix */
+/* Returns the arrays for rows with a NaN; a single segment uses the matrix's */
 static AmbArrays NusDeviceArrays(const NusSegment &S, const SysCSR *csr)
 {
   AmbArrays arrays = S.csr;
@@ -377,7 +377,7 @@ SysStatus NusDeviceMult(void *data, const SysCSR *csr, SysScalar alpha, const Sy
   return SYS_SUCCESS;
 }
 
-/* Several segments add to z one after the other: none of them has the sums of x.z */
+/* Several segments add to z in turn, so none of them has the sums of x.z */
 SysStatus NusDeviceMultDot(void *data, const SysCSR *csr, const SysScalar *x, SysScalar *z, SysScalar *parts, int64_t *nparts, SysStream stream)
 {
   NusDevice *A = (NusDevice *)data;

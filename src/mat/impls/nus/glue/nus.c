@@ -9,7 +9,7 @@
   #include "mat/impls/nus/cuda/nuscuda.h"
 #endif
 
-/* Parameters that are 0, and numbers of segments that are PETSC_DECIDE, are left open */
+/* Open: parameters of 0, and numbers of segments that are PETSC_DECIDE */
 typedef struct {
   MatNUSSELLSegmentation segmentation;
   MatNUSSELLRows         rows;
@@ -30,9 +30,9 @@ static const char NusCitation[] = "@inproceedings{nagasaka2014,\n"
                                   "  booktitle = {20th IEEE International Conference on Parallel and Distributed Systems (ICPADS)},\n"
                                   "  year      = {2014}\n}\n";
 
-/* ------------------------------------------------- on both sides ------------------------------------------------- */
+/* ------------------------------------------------- host and device ------------------------------------------------- */
 
-/* Translates the parameters for the kernels, as far as they do not depend on the matrix */
+/* Translates the parameters that do not depend on the matrix */
 static void NusGetParams(const NusSellParams *from, const MatShadowCSR *csr, NusParams *to)
 {
   static const NusSegmentation segmentation[] = {NUS_NONUNIFORM, NUS_UNIFORM, NUS_NONE};
@@ -48,7 +48,7 @@ static void NusGetParams(const NusSellParams *from, const MatShadowCSR *csr, Nus
   to->values = csr->values;
 }
 
-/* The figures of segments; those of the side follow */
+/* The figures of segments; the figures of host or device follow */
 enum {
   NUS_FIGURE_S1,
   NUS_FIGURE_K1,
@@ -81,7 +81,7 @@ static PetscErrorCode NusViewSegments(const double figure[], const char where[],
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* ------------------------------------------------- on the host ------------------------------------------------- */
+/* ------------------------------------------------- host ------------------------------------------------- */
 
 MAT_SHADOW_PARAMS(NusParams, NusCandidate)
 
@@ -100,7 +100,7 @@ static void NusCandidateCreate(const SysCSR *A, const NusParams *p, NusBytes *by
 
 static const char NusTooLarge[] = "the matrix has too many segments, or is too large for 32-bit positions";
 
-/* Lists the parameters that the model, or timing, has chosen, and others that are worth a try */
+/* Lists the parameters from the model or from timing, and alternatives */
 static int RankHost_NUSSELL(const MatShadowCSR *csr, const void *params, MatShadowTune tune, MatShadowCandidate list[], const char **reason)
 {
   const NusSellParams *wanted = (const NusSellParams *)params;
@@ -140,7 +140,7 @@ static SysStatus LayoutHost_NUSSELL(const MatShadowCSR *csr, MatShadowCandidate 
   if (p.count[0] + p.count[1]) (void)snprintf(c->name, sizeof(c->name), "nussell, C = %d, K1 = %d, K2 = %d", p.c, (int)p.count[0], (int)p.count[1]);
   NusCandidateSet(c, &p);
   status = NusHostCreate(&csr->A, &p, csr->threads, csr->workers, NusHostKernels(), most, &c->bytes, &host);
-  if (p.rows == NUS_SHARED && csr->A.a && (status == SYS_TOO_MANY_BYTES || (!status && host->values.stored != SYS_STORAGE_SHARED))) { /* rows differ where the plan has not looked */
+  if (p.rows == NUS_SHARED && csr->A.a && (status == SYS_TOO_MANY_BYTES || (!status && host->values.stored != SYS_STORAGE_SHARED))) { /* the plan sampled rows; others differ */
     NusHostDestroy(host);
     host   = NULL;
     status = NusHostPlanPlain(&csr->A, &p);
@@ -192,7 +192,7 @@ static PetscErrorCode ViewHost_NUSSELL(const double figure[], const char where[]
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* ------------------------------------------------- on the device ------------------------------------------------- */
+/* ------------------------------------------------- device ------------------------------------------------- */
 
 #if defined(SYS_HAVE_DEVICE)
 typedef struct {
@@ -201,7 +201,7 @@ typedef struct {
 } NusDeviceChoice;
 MAT_SHADOW_PARAMS(NusDeviceChoice, NusDeviceCandidate)
 
-/* The reason why the device cannot use some parameter, or NULL. Products then stay on the AIJ, as if the format could not hold the pattern. */
+/* Returns why the device cannot use some parameter, or NULL. Products then stay on the AIJ. */
 static const char *NusDeviceLacks(const NusSellParams *p)
 {
   if (p->c && p->c != NUS_DEVICE_C) return "chunks have 32 rows on the GPU; use -mat_nussell_c 32 or 0, or -mat_nussell_device cpu";
@@ -210,7 +210,7 @@ static const char *NusDeviceLacks(const NusSellParams *p)
   return NULL;
 }
 
-/* Lists one candidate: layout() chooses its parameters */
+/* Lists one candidate: layout() chooses the parameters */
 static int RankDevice_NUSSELL(const MatShadowCSR *csr, const void *params, MatShadowTune tune, MatShadowCandidate list[], const char **reason)
 {
   const NusSellParams     *wanted = (const NusSellParams *)params;
@@ -218,7 +218,7 @@ static int RankDevice_NUSSELL(const MatShadowCSR *csr, const void *params, MatSh
   NusDeviceChoice          choice;
 
   *reason = NusDeviceLacks(wanted);
-  if (params == MatShadowFormatNUSSELL.open) { /* for MATAUTOSPARSE, which tries the same layout as AMB's */
+  if (params == MatShadowFormatNUSSELL.open) { /* MATAUTOSPARSE already tries this layout as AMB's */
     int cuts = NusDeviceMayCut(csr->A.n);
 
     if (cuts && tune != MAT_SHADOW_TUNE_MEASURE && NusDeviceCuts(&csr->A, csr->stream, &cuts) != SYS_SUCCESS) cuts = 0;
@@ -243,7 +243,7 @@ static SysStatus LayoutDevice_NUSSELL(const MatShadowCSR *csr, MatShadowCandidat
   if (status == SYS_TOO_LARGE) *reason = "the matrix has more than 255 segments, or is too large for 32-bit positions on the GPU";
   if (!status) {
     c->tried = (int)about.layout.tried;
-    if (about.segments == 1) status = AmbDeviceJudge(&about.layout, most, c); /* the bytes do not show the gain of segments */
+    if (about.segments == 1) status = AmbDeviceJudge(&about.layout, most, c); /* bytes do not show the gain of segments */
     else if (about.layout.bytes_stored >= SysCSRBytes(&csr->A)) *reason = "segments keep x in the cache";
   }
   if (!status) *data = device;
@@ -277,7 +277,7 @@ static PetscErrorCode ViewDevice_NUSSELL(const double figure[], const char where
 
 /* ------------------------------------------------- parameters ------------------------------------------------- */
 
-/* One check for options and setters */
+/* The check that options and setters share */
 static PetscErrorCode NusCheckParams(MPI_Comm comm, const NusSellParams *p)
 {
   PetscFunctionBegin;

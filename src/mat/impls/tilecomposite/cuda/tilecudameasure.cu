@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   The table of the performance model: products of matrices whose rectangles all have the same shape, with x at several places, by all warps or by a few; and what a
-   product takes besides
+   Measures the table of the performance model: products of matrices whose rectangles have one shape, with x at several distances, on all warps or on
+   few; and the other costs of a product
 */
 #include <algorithm>
 #include <cstdio>
@@ -42,18 +42,18 @@ static __global__ void MeasureLine(int64_t n, int step, int *to)
   SYS_FOR_EACH(k, n) to[k] = (int)k * step;
 }
 
-/* The matrix that is multiplied, and the device */
+/* The matrix and the device of the measurement */
 struct Measured {
   TileView   v;
   TileWork  *work;
   int       *perm, *slot;
-  int        blocks, units, warps; /* warps of all blocks */
+  int        blocks, units, warps; /* warps: of all blocks */
   double     launch;               /* seconds of an empty product */
   SysScalar *x, *z;
 };
 
-/* The seconds of a product besides those of an empty one; the least of some trials. With `next` each product has the rectangles after those of the one before. Those
-   of `before`, if it is given, are multiplied before each trial, and their entries take the place of all others in the cache. */
+/* Sets the seconds of a product beyond an empty one's, the least of some trials. next: each product uses the rectangles after those of the previous
+   one. before, if not NULL, is multiplied before each trial to evict the cache. */
 static SysStatus MeasureTime(const Measured *M, const TileView *A, int next, const TileView *before, double *seconds)
 {
   cudaEvent_t begin, end;
@@ -80,7 +80,7 @@ static SysStatus MeasureTime(const Measured *M, const TileView *A, int next, con
   return status;
 }
 
-/* The seconds of a product with n rectangles of w x h, or of a part of them: `share` of them in each launch, at places far from each other */
+/* Sets the seconds of a product with n rectangles of w x h; each launch multiplies 1 / share of them, far from each other */
 static SysStatus MeasureShape(Measured *M, int wide, int64_t w, int64_t h, int share, const TileView *before, double *entries, double *seconds)
 {
   const bool    rows  = w > h;
@@ -97,7 +97,7 @@ static SysStatus MeasureShape(Measured *M, int wide, int64_t w, int64_t h, int s
   return MeasureTime(M, &v, before ? share : 0, before, seconds);
 }
 
-/* The performance of all shapes */
+/* Measures the performance of all shapes */
 static SysStatus MeasureTable(Measured *M, int wide, int share, const TileView *before, TileRates table)
 {
   for (int lw = 0; lw < TILE_SHAPES; lw++) {
@@ -118,7 +118,7 @@ static SysStatus MeasureSpread(int64_t columns, const T *column)
   return SysLaunch(MeasureColumns<T>, SysBlocksLoop(MOST), SYS_THREADS, 0, 0, MOST, (uint32_t)columns, (T *)column);
 }
 
-/* What a product takes besides rectangles */
+/* Measures the costs of a product besides rectangles */
 static SysStatus MeasureOther(Measured *M, TileModel *T)
 {
   TileView v = M->v;
@@ -160,10 +160,10 @@ static SysStatus MeasureAll(Measured *M, TileModel *T)
     SYS_CALL(MeasureSpread(levels[level], M->v.narrow));
     SYS_CALL(MeasureTable(M, 0, 0, NULL, T->full[0][level]));
     if (level == TILE_NEAR) continue;
-    for (int wide = 0; wide < 2; wide++) { /* a tile's columns: few warps wait for them as for those that are read anywhere in the cache */
+    for (int wide = 0; wide < 2; wide++) { /* tile columns: with few warps, as slow as columns anywhere in the cache */
       TileView before = M->v;
 
-      before.work    = M->work + ROUNDS * M->warps; /* rectangles of one warp each, over the whole matrix */
+      before.work    = M->work + ROUNDS * M->warps; /* one rectangle a warp, spread over the whole matrix */
       before.nwork   = (int)(MOST / TILE_MOST);
       before.nnarrow = wide ? 0 : MOST;
       SYS_CALL(SysLaunch(MeasureRectangles, SysBlocksLoop(before.nwork), SYS_THREADS, 0, 0, before.nwork, (int64_t)TILE_MOST, 32u, (unsigned)(TILE_MOST / 32), (unsigned)TILE_COLUMNS + 4u * wide, (TileWork *)before.work));

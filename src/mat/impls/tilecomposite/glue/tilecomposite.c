@@ -9,7 +9,7 @@
   #include "mat/impls/tilecomposite/cuda/tilecuda.h"
 #endif
 
-/* Parameters that are left open are 0, and tiles is negative */
+/* Open: 0, for tiles negative */
 typedef struct {
   PetscInt  width, tiles, work;
   PetscBool coo;
@@ -29,7 +29,7 @@ static const char TileCitation[] = "@article{yang2011,\n"
 static const char TileTooLarge[] = "the matrix is too large for the 32-bit positions of the format";
 static const char TileRegular[]  = "rows and columns have similar lengths: tiles bring nothing";
 
-/* A candidate; may it decline a matrix by the model? */
+/* A candidate, and whether it may decline a matrix by the model */
 typedef struct {
   TileParams params;
   int        decline;
@@ -41,7 +41,7 @@ static TileParams TileGetParams(const TileMatParams *p)
   return (TileParams){(int)p->width, (int)p->tiles, (int)p->work, p->coo};
 }
 
-/* Lists tiles as algorithm 1 makes them, and the matrix without tiles */
+/* Lists the tiles of algorithm 1, and the matrix without tiles */
 static int TileList(const TileParams *asked, MatShadowTune tune, MatShadowCandidate list[])
 {
   const int n = asked->tiles >= 0 || tune != MAT_SHADOW_TUNE_ONLINE ? 1 : 2;
@@ -171,9 +171,9 @@ static PetscErrorCode TileView(const double figure[], const char where[], PetscV
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* ------------------------------------------------- on the device ------------------------------------------------- */
+/* ------------------------------------------------- device ------------------------------------------------- */
 
-/* The table of the performance model that the process uses, if there is one */
+/* The process's table of the performance model, if any */
 static TileModel TileTable;
 static char      TileTableName[PETSC_MAX_PATH_LEN];
 
@@ -220,7 +220,7 @@ static void DescribeDevice_TileComposite(const void *data, MatShadowInfo *info, 
 
 /* ------------------------------------------------- parameters ------------------------------------------------- */
 
-/* One check for options and setters */
+/* The check that options and setters share */
 static PetscErrorCode TileCheckParams(MPI_Comm comm, const TileMatParams *p)
 {
   PetscFunctionBegin;
