@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   Sampled products of dense matrices on a CUDA device.
+   SDDMM on a CUDA device: entries of D1 D2^T in the pattern of A.
 
-   A block of threads reads its rows from the columns of the left matrix into shared memory. If no row is long, each team of lanes takes one of these rows. Else a block
-   has a share (spmmcudaplan.cu), some rows or a part of a long row, and its teams take the entries of the share by turns, whatever rows these are in.
+   A thread block reads its rows of the left matrix from the columns into shared memory. If no row is long, a team of lanes has one of these rows.
+   Otherwise a block has a share (spmmcudaplan.cu), whose entries its teams take in turn, whatever their rows.
 
-   A team keeps the row of the left matrix in registers. Its groups of lanes take entries by turns: each lane multiplies its vectors of 16 bytes for as many entries as
-   its group has lanes, before the lanes exchange their sums so that each lane has the result of one entry.
+   A team keeps the left row in registers. Its groups of lanes take entries in turn: each lane multiplies its 16-byte vectors for as many entries as
+   its group has lanes; then the lanes exchange sums, so that each lane has the result of one entry.
 */
 #include "mat/impls/spmm/cuda/spmmcuda.cuh"
 
@@ -24,7 +24,7 @@ static __device__ inline SysReal SddmmDot(SysReal sum, const SpmmVector &x, cons
   return sum;
 }
 
-/* Blocks of a multiprocessor, for which a thread has registers */
+/* Minimum of resident blocks a multiprocessor */
 template <int LANES, int PER>
 static constexpr int SddmmBlocks()
 {
@@ -35,7 +35,7 @@ static constexpr int SddmmBlocks()
 struct SddmmOperand {
   const int           *i, *j;
   const unsigned char *local;
-  const SysReal       *a; /* NULL: the results are not scaled */
+  const SysReal       *a; /* NULL: no scaling */
   const SysReal       *left;
   int64_t              ld;
   int                  ncol;
@@ -44,7 +44,7 @@ struct SddmmOperand {
   SysReal             *values;
 };
 
-/* LANES lanes have a sum for each of LANES entries; lane l gets that of entry l over all lanes */
+/* Reduces LANES sums over LANES lanes; lane l gets the total of sum l */
 template <int LANES>
 static __device__ inline SysReal SddmmExchange(unsigned team, SysReal sum[LANES], int lane)
 {
@@ -62,7 +62,7 @@ static __device__ inline SysReal SddmmExchange(unsigned team, SysReal sum[LANES]
   return sum[0];
 }
 
-/* Rows of the left matrix from its columns to shared memory */
+/* Transposes rows of the left matrix from its columns into shared memory */
 template <int VECTORS>
 static __device__ inline void SddmmTile(const SddmmOperand &A, int64_t r0, int64_t rows, SpmmVector *tile)
 {
@@ -81,9 +81,9 @@ static __device__ inline void SddmmResult(const SddmmOperand &A, int q, SysReal 
   A.values[q] = A.a ? result * __ldg(&A.a[q]) : result;
 }
 
-/* ------------------------------------------------- a row for each team ------------------------------------------------- */
+/* ------------------------------------------------- a row a team ------------------------------------------------- */
 
-/* Columns of TIMES * TEAM entries from k on, or -1 for those that do not exist */
+/* Loads the columns of TIMES * TEAM entries from k on; -1 after the end */
 template <int TIMES>
 static __device__ inline void SddmmColumns(const SddmmOperand &A, int k, int k1, int t, int column[TIMES])
 {
@@ -91,7 +91,7 @@ static __device__ inline void SddmmColumns(const SddmmOperand &A, int k, int k1,
   for (int s = 0; s < TIMES; s++) column[s] = k + s * TEAM + t < k1 ? __ldg(&A.j[k + s * TEAM + t]) : -1;
 }
 
-/* The results of TIMES * TEAM entries from k on, of which those before k1 exist, or all if WHOLE is true. Lane l of a group has vectors l, l + LANES ... of x. */
+/* Computes TIMES * TEAM results from entry k on; only those before k1 exist, unless WHOLE. Lane l of a group has vectors l, l + LANES, ... of x. */
 template <int LANES, int PER, int TIMES, bool WHOLE>
 static __device__ inline void SddmmSome(const SddmmOperand &A, int k, int k1, int t, unsigned team, const SpmmVector x[PER], const int column[TIMES])
 {
@@ -132,7 +132,7 @@ template <int LANES, int PER>
 static __global__ void __launch_bounds__(SYS_THREADS, (SddmmBlocks<LANES, PER>())) SddmmRows(int64_t m, const SddmmOperand A)
 {
   constexpr int         VECTORS = LANES * PER, TIMES = VECTORS < FLYING ? FLYING / VECTORS : 1;
-  constexpr bool        AHEAD = PER < 4; /* the next columns are read while these entries are made; the widest rows have no registers for that */
+  constexpr bool        AHEAD = PER < 4; /* reads the next columns during these results; the widest rows lack the registers */
   __shared__ SpmmVector tile[VECTORS * BLOCK_ROWS];
   const int             t = (int)threadIdx.x % TEAM, y = (int)threadIdx.x / TEAM;
   const int64_t         r0   = (int64_t)blockIdx.x * BLOCK_ROWS;
@@ -164,9 +164,9 @@ static __global__ void __launch_bounds__(SYS_THREADS, (SddmmBlocks<LANES, PER>()
   }
 }
 
-/* ------------------------------------------------- a share for each block ------------------------------------------------- */
+/* ------------------------------------------------- a share a block ------------------------------------------------- */
 
-/* The column of entry k and its row in the share, or -1 and any row if it does not exist */
+/* Loads the column of entry k and its row in the share; column -1 and any row after the end */
 static __device__ inline void SddmmEntry(const SddmmOperand &A, int k, int end, int &column, int &row)
 {
   column = -1;

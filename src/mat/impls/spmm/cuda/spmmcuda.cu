@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   Products of a sparse and a dense matrix on a CUDA device.
+   SpMM on a CUDA device, for rows of similar length.
 
-   A team of lanes makes a row of the product. A block of threads makes BLOCK_ROWS rows, which go through shared memory to the columns of the result. Long rows are
-   cut into parts (spmmcudaplan.cu): each part is summed up by a team of its own, and the row adds up its parts.
+   A team of lanes computes a row of the product. A thread block computes BLOCK_ROWS rows, which it transposes in shared memory into the columns of
+   the result. Long rows are cut into parts (spmmcudaplan.cu): a team sums each part, and the row adds up its parts.
 */
 #include "mat/impls/spmm/cuda/spmmcudarow.cuh"
 
@@ -23,7 +23,7 @@ static __global__ void __launch_bounds__(SYS_THREADS, SpmmBlocks<LANES>()) SpmmP
   }
 }
 
-/* A block of threads adds up the parts of a row that has many of these, in place of the first one */
+/* A thread block adds up a row's many parts in place of the first */
 template <int LANES, int PER>
 static __global__ void __launch_bounds__(SYS_THREADS) SpmmJoin(const int *__restrict__ join, const int *__restrict__ first, SpmmVector *sums)
 {
@@ -102,8 +102,8 @@ static SysStatus SpmmLaunch(int64_t m, const SpmmDeviceTerm term[], int nterm, c
   return SYS_SUCCESS;
 }
 
-/* Rows of much the same length have teams of few lanes, which have more of a row each: rows side by side share what the first-level cache has of the panel. Of rows
-   of different lengths those in one warp would wait for one another. */
+/* Rows of similar length use narrow teams, in which a lane has more of a row: neighbouring rows share the panel's lines in the first-level cache.
+   With rows of different lengths the rows of a warp would wait for one another. */
 template <int VECTORS>
 static SysStatus SpmmLaunchEither(bool even, int64_t m, const SpmmDeviceTerm term[], int nterm, const SpmmOperand A[], int ncol, SysReal *C, int64_t ld, cudaStream_t stream)
 {

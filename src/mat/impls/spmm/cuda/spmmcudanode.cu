@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   Products of a sparse and a dense matrix on a CUDA device, for matrices whose rows come in nodes: groups of as many rows each, which have entries in the same columns,
-   as the three displacements of a node of a mesh. A team of lanes makes the rows of a node, and reads each row of the panel once for all of them.
+   SpMM on a CUDA device, for rows that come in nodes: groups of 2 or 3 rows with the same columns, such as a mesh node's displacements. A team of
+   lanes computes a node's rows, and reads each row of the panel once for all of them.
 */
 #include "mat/impls/spmm/cuda/spmmcudarow.cuh"
 
 #define BLOCKS 4 /* of a multiprocessor, for which a thread has registers */
 
-/* Entry k of each row of a node, or 0 from `length` on */
+/* Loads entry k of each row of a node, or 0 from `length` on */
 template <int R>
 static __device__ inline void SpmmNodeEntry(const SpmmOperand &A, int k0, int k, int length, int &column, SysReal value[R])
 {
@@ -18,12 +18,12 @@ static __device__ inline void SpmmNodeEntry(const SpmmOperand &A, int k0, int k,
   for (int n = 0; n < R; n++) value[n] = exists ? __ldg(&A.a[A.place ? __ldg(&A.place[k0 + k + n * length]) : k0 + k + n * length]) : (SysReal)0;
 }
 
-/* The sums of the R rows of a node, whose first entry is k0 and each of which has `length` entries. All groups of lanes get them. */
+/* Returns to all groups of lanes the sums of a node's R rows of `length` entries; the first entry is k0 */
 template <int LANES, int PER, int R>
 static __device__ inline void SpmmNode(const SpmmOperand &A, int k0, int length, int t, SpmmVector sum[R][PER])
 {
   constexpr int  ALL = LANES < TEAM ? TEAM : LANES, GROUPS = ALL / LANES, STEP = FLYING / PER < LANES ? FLYING / PER : LANES;
-  constexpr bool AHEAD = LANES == TEAM; /* the next entries are read while these are multiplied; with more or fewer lanes this gains nothing */
+  constexpr bool AHEAD = LANES == TEAM; /* reads the next entries during these multiplications; other numbers of lanes gain nothing */
   const unsigned team  = SpmmTeam<ALL>();
   int            column, next;
   SysReal        value[R], following[R];
@@ -98,8 +98,8 @@ static __global__ void __launch_bounds__(SYS_THREADS, BLOCKS) SpmmNodes(int64_t 
 /* ------------------------------------------------- narrow panels ------------------------------------------------- */
 
 /*
-   A product with a narrow panel takes little more than the values and columns, which come from memory. Bulk copies bring those of a whole block of threads into shared
-   memory, while other blocks multiply. All lanes read them from there, so that they need not be exchanged.
+   A product with a narrow panel costs little more than the load of values and columns from memory. Bulk copies bring those of a whole thread block
+   into shared memory while other blocks multiply. All lanes read them there, without shuffles.
 */
 #define COPY_THREADS 128
 #define COPY_NODES   (COPY_THREADS / TEAM)
@@ -114,7 +114,7 @@ static __device__ inline unsigned SpmmShared(const void *p)
 }
 #endif
 
-/* The barrier is open when so many threads have arrived, and what they copy */
+/* The barrier completes when `threads` threads have arrived and their copies are done */
 static __device__ inline void SpmmExpect(uint64_t *barrier, int threads)
 {
 #if __CUDA_ARCH__ >= 900
@@ -130,8 +130,8 @@ static __device__ inline void SpmmArrived(uint64_t *barrier)
 #endif
 }
 
-/* Numbers begin to end - 1 of from[] come to to[], where the first one of the 16 bytes that hold number begin is to be. This thread arrives at the barrier, before it copies
-   itself what does not fill 16 bytes at the end: other threads see that after the next __syncthreads(). */
+/* Copies numbers begin to end - 1 of from[] to to[], where to[0] corresponds to the 16-byte unit of number begin. This thread arrives at the barrier
+   first, then copies the last partial unit itself; other threads see that after the next __syncthreads(). */
 template <typename T>
 static __device__ inline void SpmmCopy(T *to, const T *from, int begin, int end, uint64_t *barrier)
 {
@@ -156,7 +156,7 @@ static __global__ void __launch_bounds__(COPY_THREADS, COPY_BLOCKS) SpmmCopiedNo
   const int64_t                    r0 = (int64_t)blockIdx.x * ROWS, r = r0 + y * R;
   const int                        first = __ldg(&A.i[r0]), last = __ldg(&A.i[r0 + ROWS < m ? r0 + ROWS : m]), k0 = r < m ? __ldg(&A.i[r]) : last, length = r < m ? __ldg(&A.i[r + 1]) - k0 : 0;
   SysReal                         *values  = (SysReal *)memory;
-  int                             *columns = (int *)(values + nvalue) + (((k0 - first) / R + 8 * y) & ~3); /* of this node: those of its first row, and room for what shares 16 bytes with them */
+  int                             *columns = (int *)(values + nvalue) + (((k0 - first) / R + 8 * y) & ~3); /* the columns of the node's first row, plus the rest of their 16-byte units */
   SpmmVector                       sum[R];
 
   if (threadIdx.x == 0) SpmmExpect(&barrier, COPY_NODES + 1);
@@ -194,7 +194,7 @@ static __global__ void __launch_bounds__(COPY_THREADS, COPY_BLOCKS) SpmmCopiedNo
     }
     return;
   }
-  __syncthreads(); /* the values have been read: the memory holds rows of C now */
+  __syncthreads(); /* the values are consumed: the memory now holds rows of C */
 #pragma unroll
   for (int n = 0; n < R; n++) {
     if (r < m && group == 0) SpmmKeep(sum[n], (SysReal *)memory, ROWS + 1, lane, y * R + n);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   Panels of dense matrices on a CUDA device: rows from columns, and columns from rows. Blocks of TILE x 8 threads turn tiles of TILE x TILE numbers.
+   Packing and unpacking of panels on a CUDA device. Blocks of TILE x 8 threads transpose tiles of TILE x TILE numbers.
 */
 #include "mat/impls/spmm/cuda/spmmcuda.cuh"
 
@@ -15,7 +15,7 @@ int SpmmDevicePanelColumns(int64_t ncol, int *width)
   return n;
 }
 
-/* A block of threads reads its rows of the columns, all of them before it writes, and turns them in shared memory */
+/* A thread block reads all its rows of the columns before it writes, and transposes them in shared memory */
 template <int VECTORS>
 static __global__ void __launch_bounds__(SYS_THREADS) SpmmPack(int64_t n, int ncol, const SysReal *__restrict__ columns, int64_t ld, SpmmVector *__restrict__ panel)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   What products of a sparse and a dense matrix know of the pattern of the sparse matrix: long rows, and the transposed pattern
+   The set-up of SpMM and SDDMM by the pattern of A: parts of long rows, shares, and the transposed pattern
 */
 #include <new>
 #include <vector>
@@ -18,7 +18,7 @@
 #define BUSY       (1 << 18) /* threads that keep a device busy. If the teams of all rows have fewer, shorter rows are cut; with less than a quarter, rows of any length. */
 #define TEAM       8         /* lanes of a part of a row, at least */
 
-/* Entries of a part, least for a row that is not much longer. The parts of a row are summed up side by side, then one after the other. */
+/* Returns the entries of a part; `least` for moderately long rows. A row's parts are summed in parallel, then added in order. */
 static int SpmmPart(int length, int least)
 {
   return least * (length <= 1024 ? 1 : length <= 8192 ? 2 : 4);
@@ -46,13 +46,12 @@ static SysStatus SpmmTransposePattern(const SysCSR *A, SpmmDevice *s, std::vecto
   return SYS_SUCCESS;
 }
 
-/* The parts of long rows: of each part its first entry, and behind its last one; of each row the number of parts before it; rows with many parts */
+/* The parts of long rows: each part's first entry, and the end of the last; for each row the number of parts before it; rows with many parts */
 struct SpmmPartList {
   std::vector<int> begin, end, first, join;
 };
 
-/* The length of the longest row that is not cut, if parts have least entries or more and are made by teams of so many lanes; 0: whether the device is busy does not
-   matter */
+/* Returns the longest uncut row for parts of at least `least` entries and teams of `lanes` lanes; lanes == 0: independent of the device's load */
 static int SpmmMost(int64_t m, int64_t nz, int least, int lanes)
 {
   const int64_t teams = lanes ? BUSY / lanes : 0;
@@ -63,7 +62,7 @@ static int SpmmMost(int64_t m, int64_t nz, int least, int lanes)
   return (int)(most < least ? least : SysMin(most, LONG_MOST));
 }
 
-/* Cuts the long ones of m rows into parts of least entries or more */
+/* Cuts the long ones of m rows into parts of at least `least` entries */
 static void SpmmCut(int64_t m, const int *rows, int least, int most, SpmmPartList &parts)
 {
   parts.first.resize((size_t)m + 1);
@@ -88,7 +87,7 @@ static SysStatus SpmmUpload(const std::vector<T> &from, T *to, cudaStream_t stre
   return SYS_SUCCESS;
 }
 
-/* Parts of long rows. Panels are at most width numbers wide. */
+/* Creates the parts of long rows; width: most numbers of a panel's row */
 static SysStatus SpmmMakeParts(int64_t m, const int *rows, int least, int width, int lanes, SpmmDevice *s, cudaStream_t stream)
 {
   SpmmPartList parts;
@@ -116,8 +115,8 @@ static SysStatus SpmmMakeParts(int64_t m, const int *rows, int least, int width,
   return SYS_SUCCESS;
 }
 
-/* Deals a product: rows one after the other, as many as a block of threads has room for, or some of the entries of a long row. A share has up to twice as many entries as
-   so many rows have in the mean, but fewer if the device would not be busy. */
+/* Partitions a product: as many consecutive rows as a thread block has room for, or part of a long row. A share has up to twice the entries of that
+   many average rows, but fewer if the device would idle. */
 static void SpmmDealRows(int64_t m, const int *rows, SpmmShape shape, bool sampled, std::vector<SpmmShare> &shares, std::vector<int> &longs, std::vector<int> &first)
 {
   const int64_t nz = m ? rows[m] : 0, mean = SysMin(m ? 2 * shape.rows * nz / m : 0, nz / MANY), usual = SysMin(shape.entries, nz / SHARES < SHARE ? SHARE : nz / SHARES), most = mean < usual ? usual : mean;
@@ -135,7 +134,7 @@ static void SpmmDealRows(int64_t m, const int *rows, SpmmShape shape, bool sampl
   }
 }
 
-/* The rows of entries in their shares: a warp for each row of a share */
+/* Sets each entry's row in its share; one warp a row */
 static __global__ void SpmmNumber(const SpmmShare *__restrict__ shares, const int *__restrict__ i, unsigned char *__restrict__ local)
 {
   const SpmmShare share = shares[blockIdx.x];
@@ -147,7 +146,7 @@ static __global__ void SpmmNumber(const SpmmShare *__restrict__ shares, const in
   }
 }
 
-/* rows[] are those of i on the host; rows of panels have so many vectors, or 0: a sampled product */
+/* rows: i on the host; vectors: of a panel's row, 0 for SDDMM */
 static SysStatus SpmmMakeDeal(int64_t m, const int *rows, const int *i, int vectors, SpmmDeal *deal, cudaStream_t stream)
 {
   const bool             sampled = !vectors;
@@ -178,7 +177,7 @@ static SysStatus SpmmMakeDeal(int64_t m, const int *rows, const int *i, int vect
   return SYS_SUCCESS;
 }
 
-/* Does a row that is not the first one of its node differ in its columns from the row before? */
+/* Sets *different if a row differs in its columns from the previous row of its node */
 static __global__ void SpmmDifferent(int64_t m, int node, const int *__restrict__ i, const int *__restrict__ j, int *different)
 {
   const int     lane = (int)threadIdx.x % SYS_WARP;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   Products of a sparse and a dense matrix on a CUDA device, with tiles in shared memory: adaptive sparse tiling.
+   SpMM on a CUDA device with tiles in shared memory: adaptive sparse tiling. For comparison (-mat_spmm_tiles).
 
-   A column is heavy in a block of rows if several of these rows have an entry in it. Heavy columns are dealt to tiles: a tile brings the rows of the panel for its
-   slots into shared memory, from where all rows of the block read them. The other entries of a row follow, as without tiles.
+   A column is heavy in a block of rows if at least `threshold` of them have an entry in it. Heavy columns are grouped into tiles: a tile loads its
+   columns' rows of the panel into shared memory, where all rows of the block read them. A row's other entries follow, as without tiles.
 
-   C. Hong et al., Adaptive sparse tiling for sparse matrix multiplication, PPoPP 2019.
+   Source: C. Hong et al., Adaptive sparse tiling for sparse matrix multiplication, PPoPP 2019.
 */
 #include <new>
 #include <vector>
@@ -14,7 +14,7 @@
 
 #define TILE_BYTES (32 << 10) /* of shared memory */
 
-/* ------------------------------------------------- the plan ------------------------------------------------- */
+/* ------------------------------------------------- plan ------------------------------------------------- */
 
 /* The arrays of SpmmTiles on the host */
 struct SpmmTileList {
@@ -22,7 +22,7 @@ struct SpmmTileList {
   int64_t          ncolumn = 0, nentry = 0;
 };
 
-/* Deals the columns of a block of rows, r0 to r1 - 1. slot[] is -1 for all columns, before and after. */
+/* Assigns the columns of rows r0 to r1 - 1 to tiles. slot[] is -1 for all columns on entry and on return. */
 static void SpmmTileBlock(int64_t r0, int64_t r1, int most, const int *rows, const int *columns, int threshold, int slots, std::vector<int> &count, std::vector<int> &slot, SpmmTileList &L)
 {
   std::vector<int> seen;

@@ -11,7 +11,7 @@
 #include "mat/impls/spmm/host/spmmhost.h"
 
 #define BLOCK SPMM_BLOCK
-#define TILE  16 /* rows of the dense matrix that are packed together */
+#define TILE  16 /* rows of the dense matrix in one step of the packing */
 
 const SpmmKernels *SpmmHostKernels(void)
 {
@@ -36,7 +36,7 @@ int64_t SpmmRingSize(int64_t ring, int width)
   return ring * width + SPMM_ALIGN / (int64_t)sizeof(SysReal);
 }
 
-/* The columns of rows r0 to r1 - 1, widened to whole tiles: *c0 to *c1 - 1, or none */
+/* Sets *c0 and *c1 to the range of columns of rows r0 to r1 - 1, widened to whole tiles; an empty range if there are none */
 static void SpmmColumnsOf(const SpmmKernels *kernels, const SysInt i[], const SysInt j[], int64_t n, int64_t r0, int64_t r1, int64_t *c0, int64_t *c1)
 {
   SysInt least = (SysInt)n, greatest = -1;
@@ -87,7 +87,7 @@ void SpmmUnpack(int nthread, int64_t n, int ncol, int width, const SysReal *pane
   for (int64_t r = 0; r < n; r += BLOCK) kernels->unpack(SysMin(BLOCK, n - r), ncol, width, panel + r * width, columns + r, ld);
 }
 
-/* A multiple of BLOCK, so that two threads rarely write to the same cache line */
+/* Returns a multiple of SPMM_BLOCK, so that two threads rarely write to the same cache line */
 int64_t SpmmFirstRow(int t, int nthread, int64_t m, const SpmmTerm term[], int nterm)
 {
   double  share = 0;
@@ -164,7 +164,7 @@ SysStatus SpmmTranspose(const SysCSR *A, SpmmTransposed *T)
   }
   for (int64_t k = 0; k < A->nz; k++) T->i[A->j[k] + 2]++;
   for (int64_t c = 0; c < A->n; c++) T->i[c + 2] += T->i[c + 1];
-  for (int64_t r = 0; r < A->m; r++) { /* i[c + 1] goes from the beginning of column c to its end */
+  for (int64_t r = 0; r < A->m; r++) { /* i[c + 1] runs from column c's begin to its end */
     for (int64_t k = A->i[r]; k < A->i[r + 1]; k++) {
       const SysInt to = T->i[A->j[k] + 1]++;
 
