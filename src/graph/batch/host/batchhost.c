@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   Batches on the host: threads, and entries that become rows
+   Batches on the host: threads, and the conversion of entries to rows
 */
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +17,7 @@ const BatchKernels *BatchHostKernels(void)
   return SYS_KERNELS(BatchKernels);
 }
 
-/* The first row of part t of nthread, which have about as many entries and rows each */
+/* Returns the first row of part t of nthread parts with about equal numbers of entries and rows */
 static int64_t BatchFirstRow(const BatchRows *A, int t, int nthread)
 {
   const double share = ((double)A->i[A->m] - (double)A->i[0] + (double)A->m) * t / nthread;
@@ -44,7 +44,7 @@ void BatchMult(int nthread, const BatchRows *A, int add, int64_t width, const Sy
   for (int t = 0; t < nthread; t++) kernels->mult(A, add, width, D, BatchFirstRow(A, t, nthread), BatchFirstRow(A, t + 1, nthread), C);
 }
 
-/* Places n things in the order of their keys, which are less than nkey; things of one key keep their order. from is that order, or NULL for 0, 1, ... */
+/* Sorts n elements stably by key < nkey. from: the order so far, or NULL for 0, 1, ... */
 static void BatchSort(int64_t n, int64_t nkey, const SysInt key[], const int64_t from[], int64_t count[], int64_t to[])
 {
   memset(count, 0, sizeof(*count) * (size_t)(nkey + 1));

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   Patterns of matrices on the device, and rows put together and cut apart
+   Fingerprints of patterns on the device, and merging and cutting of rows
 */
 #include "mat/impls/hashgemm/cuda/hashgemmcuda.h"
 #include "mat/impls/hashgemm/cuda/spgemmcuda.cuh"
 
 #define EACH 8 /* entries for a thread */
 
-/* Sums: they do not depend on the order in which threads arrive */
+/* Sums, which do not depend on the order of the threads */
 typedef struct {
   unsigned long long fingerprint, down, begins;
 } HashGEMMPattern;
 
-/* A different number for each place and column */
+/* Mixes a place and a column into one number */
 static __device__ inline unsigned long long HashGEMMPatternMix(unsigned place, unsigned value)
 {
   unsigned long long x = (unsigned long long)place << 32 | value;
@@ -28,7 +28,7 @@ static __device__ inline void HashGEMMPatternAdd(unsigned long long sum, unsigne
   if (threadIdx.x % SYS_WARP == 0 && sum) atomicAdd(all, sum);
 }
 
-/* Columns go down only from one row to the next */
+/* Columns descend only from one row to the next */
 static __global__ void __launch_bounds__(SYS_THREADS) HashGEMMPatternEntriesKernel(int64_t nz, const int *__restrict__ j, HashGEMMPattern *all)
 {
   unsigned long long sum = 0, down = 0;
@@ -79,7 +79,7 @@ SysStatus HashGEMMDeviceFingerprint(SpgemmDeviceContext *context, const SysCSR *
   return SYS_SUCCESS;
 }
 
-/* ---- Rows put together and cut apart: a few threads to each ---- */
+/* ---- Rows merged and cut: a few threads a row ---- */
 
 #define TEAM 8
 

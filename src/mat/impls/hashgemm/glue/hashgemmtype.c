@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   The algorithm "hashgemm" of MatProduct: which products it serves, and the type of matrix that has it as a default
+   The MatProduct algorithm "hashgemm": the products it supports, and MATHASHGEMM, whose default it is
 */
 #include "mat/impls/hashgemm/glue/hashgemm.h"
 
@@ -8,7 +8,8 @@ const char *const MatHashGEMMAccumulators[] = {"auto", "hash", "hashvec", "heap"
 
 /* ------------------------------------------------- dispatch ------------------------------------------------- */
 
-/* Operands that are AIJ, on the host or, where that is ours to multiply on, on the device; not for MAT_STRUCTURE_ONLY, as our products make values with the pattern */
+/* Sets *serves if all operands are AIJ, on the host or on a supported device; not for MAT_STRUCTURE_ONLY, because the products compute values with
+   the pattern */
 static PetscErrorCode HashGEMMServes(Mat C, PetscBool *serves)
 {
   Mat       operand[3];
@@ -106,7 +107,7 @@ PetscErrorCode MatHashGEMMSetAccumulator(Mat C, MatHashGEMMAccumulator accumulat
 
 /* ------------------------------------------------- types ------------------------------------------------- */
 
-/* There is nothing to lay out for products with vectors */
+/* No layout for products with vectors */
 static int HashGEMMRank(const MatShadowCSR *csr, const void *params, MatShadowTune tune, MatShadowCandidate list[], const char **reason)
 {
   *reason = "this type is about products of matrices";
