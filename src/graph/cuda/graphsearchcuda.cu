@@ -10,10 +10,9 @@
 #include "sys/syscuda.cuh"
 #include "sys/systranspose.cuh"
 #include "graph/cuda/graphcountcuda.h"
+#include "graph/host/graphpolicy.h"
 
-#define FEW   8  /* a level goes along edges that leave if these are fewer than 1 of so many */
-#define GROUP 8  /* threads for a row */
-#define WORD  64 /* sources */
+#define GRAPH_SEARCH_LANES 8 /* threads for a row */
 
 typedef unsigned long long Word;
 
@@ -100,19 +99,19 @@ static __device__ __forceinline__ Word SearchRow(unsigned mask, int first, int e
 /* Back along the edges of the vertices that some source has not reached: groups of threads take short rows, and the warp those of more than SYS_WARP * GROUP entries */
 static __global__ void __launch_bounds__(SYS_THREADS) SearchPull(int m, const int *i, const int *j, Word all, const Word *seen, const Word *last, Word *next)
 {
-  const int      lane = (int)threadIdx.x % SYS_WARP, thread = lane % GROUP, of = SYS_WARP / GROUP;
-  const unsigned mask  = ((1u << GROUP) - 1) << (lane - thread);
+  const int      lane = (int)threadIdx.x % SYS_WARP, thread = lane % GRAPH_SEARCH_LANES, of = SYS_WARP / GRAPH_SEARCH_LANES;
+  const unsigned mask  = ((1u << GRAPH_SEARCH_LANES) - 1) << (lane - thread);
   const int64_t  warps = gridDim.x * (int64_t)blockDim.x / SYS_WARP;
 
   for (int64_t base = (blockIdx.x * (int64_t)blockDim.x + threadIdx.x) / SYS_WARP * of; base < m; base += warps * of) {
-    const int64_t r     = base + lane / GROUP;
+    const int64_t r     = base + lane / GRAPH_SEARCH_LANES;
     const Word    want  = r < m ? all & ~seen[r] : 0;
     const int     first = want ? i[r] : 0, end = want ? i[r + 1] : 0;
-    const int     big  = end - first > SYS_WARP * GROUP;
+    const int     big  = end - first > SYS_WARP * GRAPH_SEARCH_LANES;
     unsigned      left = __ballot_sync(SYS_ALL_LANES, big && thread == 0);
 
     if (want && !big) {
-      const Word found = SearchRow(mask, first, end, thread, GROUP, j, want, last);
+      const Word found = SearchRow(mask, first, end, thread, GRAPH_SEARCH_LANES, j, want, last);
 
       if (thread == 0) next[r] = found;
     }
@@ -168,7 +167,7 @@ SysStatus GraphSearchCreate(const SysCSR *A, const SysCSR *cut, int nto, const i
       SysArenaTake(&arena, &b->seen, (size_t)b->A.n);
       SysArenaTake(&arena, &b->next, (size_t)b->A.n);
     }
-    SysArenaTake(&arena, &s->sum, WORD);
+    SysArenaTake(&arena, &s->sum, GRAPH_SEARCH_SOURCES);
     SysArenaTake(&arena, &s->to, (size_t)nto);
     SysArenaTake(&arena, &s->bits, (size_t)nto);
     SysArenaTake(&arena, &s->level, (size_t)levels * (size_t)A->m);
@@ -211,7 +210,7 @@ SysStatus GraphSearchStart(GraphSearch *s, int n, const int source[], SysStream 
   const int64_t m    = s->block[0].A.m;
   int          *list = (int *)(s->sum + 2);
 
-  s->all = n == WORD ? ~(Word)0 : ((Word)1 << n) - 1;
+  s->all = n == GRAPH_SEARCH_SOURCES ? ~(Word)0 : ((Word)1 << n) - 1;
   for (SearchBlock *b = s->block; b < s->block + 2; b++) SYS_CUDA(cudaMemsetAsync(b->seen, 0, (size_t)b->A.n * sizeof(Word), stream));
   SYS_CUDA(cudaMemsetAsync(s->block[0].next, 0, (size_t)m * sizeof(Word), stream));
   SYS_CUDA(cudaMemcpyAsync(list, source, (size_t)n * sizeof(*list), cudaMemcpyHostToDevice, stream));
@@ -249,14 +248,14 @@ static SysStatus SearchBlockStep(GraphSearch *s, SearchBlock *b, bool pull, SysS
     if (status == SYS_ERROR) return status;
     b->never = status != SYS_SUCCESS;
   }
-  if (pull && !b->never) return SysLaunch(SearchPull, SysBlocksLoop((int64_t)n * GROUP), SYS_THREADS, 0, stream, n, b->i, b->j, s->all, b->seen, s->last, b->next);
+  if (pull && !b->never) return SysLaunch(SearchPull, SysBlocksLoop((int64_t)n * GRAPH_SEARCH_LANES), SYS_THREADS, 0, stream, n, b->i, b->j, s->all, b->seen, s->last, b->next);
   return SysLaunch(SearchPush, SysBlocksLoop((int64_t)m * SYS_WARP), SYS_THREADS, 0, stream, m, b->A.i, b->A.j, b->seen, s->last, b->next);
 }
 
 SysStatus GraphSearchStep(GraphSearch *s, SysStream stream)
 {
   SearchBlock *cut  = &s->block[1];
-  const bool   pull = s->leaving >= (s->block[0].A.nz + cut->A.nz) / FEW;
+  const bool   pull = s->leaving >= (s->block[0].A.nz + cut->A.nz) / GRAPH_SEARCH_PUSH;
 
   if (cut->A.n) {
     const size_t bytes = (size_t)cut->A.n * sizeof(Word);

@@ -7,7 +7,7 @@
 #include "sys/syscuda.cuh"
 #include "graph/cuda/graphsumcuda.h"
 
-#define BLOCKS 1024 /* at most; each leaves a partial sum */
+#define GRAPH_SUM_BLOCKS 1024 /* at most; each leaves a partial sum */
 
 struct _GraphSums {
   SysScalar *part   = NULL; /* on the device: 2 * BLOCKS */
@@ -76,7 +76,7 @@ static int GraphBlocks(int64_t n)
 {
   const int64_t blocks = (n + 4 * SYS_THREADS - 1) / (4 * SYS_THREADS);
 
-  return (int)(blocks < 1 ? 1 : blocks < BLOCKS ? blocks : BLOCKS);
+  return (int)(blocks < 1 ? 1 : blocks < GRAPH_SUM_BLOCKS ? blocks : GRAPH_SUM_BLOCKS);
 }
 
 SysStatus GraphSumsCreate(GraphSums **out)
@@ -85,7 +85,7 @@ SysStatus GraphSumsCreate(GraphSums **out)
 
   *out = S;
   if (!S) return SYS_OUT_OF_MEMORY;
-  SYS_CALL(SysDeviceAllocate(&S->part, 2 * BLOCKS * sizeof(*S->part)));
+  SYS_CALL(SysDeviceAllocate(&S->part, 2 * GRAPH_SUM_BLOCKS * sizeof(*S->part)));
   SYS_CUDA(cudaMallocHost((void **)&S->result, 2 * sizeof(*S->result)));
   return SYS_SUCCESS;
 }
@@ -114,8 +114,8 @@ SysStatus GraphSumsStep(GraphSums *S, int64_t n, int scale, const SysScalar *giv
 {
   const int blocks = GraphBlocks(n);
 
-  SYS_CALL(SysLaunch(GraphStepPass, blocks, SYS_THREADS, 0, stream, n, scale, given != NULL, given ? *given : 0, wanted, weight, where, x, z, S->part, S->part + BLOCKS));
-  SYS_CALL(SysLaunch(GraphReport, 1, SYS_THREADS, 0, stream, blocks, S->part + BLOCKS, S->part, S->result));
+  SYS_CALL(SysLaunch(GraphStepPass, blocks, SYS_THREADS, 0, stream, n, scale, given != NULL, given ? *given : 0, wanted, weight, where, x, z, S->part, S->part + GRAPH_SUM_BLOCKS));
+  SYS_CALL(SysLaunch(GraphReport, 1, SYS_THREADS, 0, stream, blocks, S->part + GRAPH_SUM_BLOCKS, S->part, S->result));
   SYS_CUDA(cudaStreamSynchronize(stream));
   *change = S->result[0];
   *total  = given ? *given : S->result[1];

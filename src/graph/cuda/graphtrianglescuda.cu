@@ -10,11 +10,11 @@
 #include "sys/syscuda.cuh"
 #include "graph/cuda/graphcountcuda.h"
 
-#define GROUP  8     /* threads that look up the edges of a vertex */
-#define SHORT  128   /* rows of up to so many entries are looked up by a warp, longer ones by a block */
-#define SLOTS  256   /* of a warp's table: a power of 2 of at least 2 SHORT */
-#define MOST   16384 /* entries of a row in a block's table; longer rows are searched where they lie */
-#define NOBODY -1
+#define TRIANGLES_LANES      8     /* threads that look up the edges of a vertex */
+#define TRIANGLES_WARP_ROW   128   /* rows of up to so many entries are looked up by a warp, longer ones by a block */
+#define TRIANGLES_WARP_SLOTS 256   /* of a warp's table: a power of 2 of at least 2 SHORT */
+#define TRIANGLES_BLOCK_ROW  16384 /* entries of a row in a block's table; longer rows are searched where they lie */
+#define TRIANGLES_EMPTY      -1
 
 typedef unsigned long long Key; /* an edge: the number of its first vertex, then that of its second one in the lower bits */
 
@@ -70,7 +70,7 @@ static __global__ void __launch_bounds__(SYS_THREADS) TrianglesList(Oriented U, 
     const int n = U.i[r + 1] - U.i[r];
 
     if (n < 2) continue;
-    if (n <= SHORT) list[atomicAdd(&count[0], 1)] = (int)r;
+    if (n <= TRIANGLES_WARP_ROW) list[atomicAdd(&count[0], 1)] = (int)r;
     else {
       list[U.m - 1 - atomicAdd(&count[1], 1)] = (int)r;
       atomicMax(&count[2], n);
@@ -85,7 +85,7 @@ static __device__ __forceinline__ unsigned TrianglesSlot(int v, int slots)
 
 static __device__ __forceinline__ void TrianglesInsert(int v, int *table, int slots)
 {
-  for (unsigned s = TrianglesSlot(v, slots); atomicCAS(&table[s], NOBODY, v) != NOBODY; s = (s + 1) & (unsigned)(slots - 1))
+  for (unsigned s = TrianglesSlot(v, slots); atomicCAS(&table[s], TRIANGLES_EMPTY, v) != TRIANGLES_EMPTY; s = (s + 1) & (unsigned)(slots - 1))
     ;
 }
 
@@ -93,7 +93,7 @@ static __device__ __forceinline__ int TrianglesFind(int v, const int *table, int
 {
   for (unsigned s = TrianglesSlot(v, slots);; s = (s + 1) & (unsigned)(slots - 1)) {
     if (table[s] == v) return 1;
-    if (table[s] == NOBODY) return 0;
+    if (table[s] == TRIANGLES_EMPTY) return 0;
   }
 }
 
@@ -103,10 +103,10 @@ static __device__ __forceinline__ unsigned long long TrianglesRow(Oriented U, in
   const int          first = U.i[r], n = U.i[r + 1] - first;
   unsigned long long found = 0;
 
-  for (int k = thread / GROUP; k < n; k += threads / GROUP) {
+  for (int k = thread / TRIANGLES_LANES; k < n; k += threads / TRIANGLES_LANES) {
     const int v = U.j[first + k], last = U.i[v + 1];
 
-    for (int q = U.i[v] + thread % GROUP; q < last; q += GROUP) {
+    for (int q = U.i[v] + thread % TRIANGLES_LANES; q < last; q += TRIANGLES_LANES) {
       const int w = U.j[q];
 
       if (table) found += (unsigned)TrianglesFind(w, table, slots);
@@ -128,15 +128,15 @@ static __device__ __forceinline__ void TrianglesAdd(unsigned long long found, un
 
 static __global__ void __launch_bounds__(SYS_THREADS) TrianglesShort(Oriented U, int n, const int *list, unsigned long long *total)
 {
-  __shared__ int     tables[SYS_THREADS / SYS_WARP * SLOTS];
+  __shared__ int     tables[SYS_THREADS / SYS_WARP * TRIANGLES_WARP_SLOTS];
   const int          lane  = (int)threadIdx.x % SYS_WARP;
-  int               *table = tables + threadIdx.x / SYS_WARP * SLOTS;
+  int               *table = tables + threadIdx.x / SYS_WARP * TRIANGLES_WARP_SLOTS;
   unsigned long long found = 0;
 
   for (int64_t k = (blockIdx.x * (int64_t)blockDim.x + threadIdx.x) / SYS_WARP; k < n; k += gridDim.x * (int64_t)blockDim.x / SYS_WARP) {
-    const int r = list[k], length = U.i[r + 1] - U.i[r], slots = length > 32 ? SLOTS : length > 8 ? 64 : 16;
+    const int r = list[k], length = U.i[r + 1] - U.i[r], slots = length > 32 ? TRIANGLES_WARP_SLOTS : length > 8 ? 64 : 16;
 
-    for (int s = lane; s < slots; s += SYS_WARP) table[s] = NOBODY;
+    for (int s = lane; s < slots; s += SYS_WARP) table[s] = TRIANGLES_EMPTY;
     __syncwarp();
     for (int q = lane; q < length; q += SYS_WARP) TrianglesInsert(U.j[U.i[r] + q], table, slots);
     __syncwarp();
@@ -153,7 +153,7 @@ static __global__ void __launch_bounds__(SYS_THREADS) TrianglesLong(Oriented U, 
   unsigned long long    found = 0;
 
   for (;;) {
-    int r, length, slots = 4 * SHORT;
+    int r, length, slots = 4 * TRIANGLES_WARP_ROW;
 
     if (threadIdx.x == 0) row = atomicAdd(next, 1);
     __syncthreads();
@@ -161,13 +161,13 @@ static __global__ void __launch_bounds__(SYS_THREADS) TrianglesLong(Oriented U, 
     r      = list[-row];
     length = U.i[r + 1] - U.i[r];
     while (slots < 2 * length) slots *= 2;
-    if (length <= MOST) {
-      for (int s = (int)threadIdx.x; s < slots; s += SYS_THREADS) table[s] = NOBODY;
+    if (length <= TRIANGLES_BLOCK_ROW) {
+      for (int s = (int)threadIdx.x; s < slots; s += SYS_THREADS) table[s] = TRIANGLES_EMPTY;
       __syncthreads();
       for (int q = (int)threadIdx.x; q < length; q += SYS_THREADS) TrianglesInsert(U.j[U.i[r] + q], table, slots);
     }
     __syncthreads();
-    found += TrianglesRow(U, r, (int)threadIdx.x, SYS_THREADS, length <= MOST ? table : NULL, slots);
+    found += TrianglesRow(U, r, (int)threadIdx.x, SYS_THREADS, length <= TRIANGLES_BLOCK_ROW ? table : NULL, slots);
     __syncthreads();
   }
   TrianglesAdd(found, total);
@@ -220,7 +220,7 @@ static SysStatus TrianglesMake(int64_t n, int bits, cub::DoubleBuffer<Key> *key,
 
 static SysStatus TrianglesFindAll(Oriented U, int *list, int *count, unsigned long long *total, int64_t *found, SysStream stream)
 {
-  int host[3], slots = 4 * SHORT, processors, device;
+  int host[3], slots = 4 * TRIANGLES_WARP_ROW, processors, device;
 
   SYS_CUDA(cudaMemsetAsync(count, 0, 4 * sizeof(*count), stream));
   SYS_CUDA(cudaMemsetAsync(total, 0, sizeof(*total), stream));
@@ -229,7 +229,7 @@ static SysStatus TrianglesFindAll(Oriented U, int *list, int *count, unsigned lo
   SYS_CUDA(cudaStreamSynchronize(stream));
   SYS_CUDA(cudaGetDevice(&device));
   SYS_CUDA(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device));
-  while (slots < 2 * host[2] && slots < 2 * MOST) slots *= 2;
+  while (slots < 2 * host[2] && slots < 2 * TRIANGLES_BLOCK_ROW) slots *= 2;
   if (host[1]) SYS_CALL(SysLaunch(TrianglesLong, SysMin(host[1], 8 * (int64_t)processors), SYS_THREADS, (size_t)slots * sizeof(int), stream, U, host[1], (const int *)(list + U.m - 1), count + 3, total));
   SYS_CALL(SysLaunch(TrianglesShort, SysBlocksLoop((int64_t)host[0] * SYS_WARP), SYS_THREADS, 0, stream, U, host[0], (const int *)list, total));
   SYS_CUDA(cudaMemcpyAsync(found, total, sizeof(*found), cudaMemcpyDeviceToHost, stream));

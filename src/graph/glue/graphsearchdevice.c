@@ -7,8 +7,7 @@
 #include "graph/glue/graphcount.h"
 #include "graph/cuda/graphcountcuda.h"
 #include "graph/glue/graph.h"
-
-#define WORD 64 /* sources of a search */
+#include "graph/host/graphpolicy.h"
 
 typedef struct {
   Mat                A;
@@ -119,7 +118,7 @@ static PetscErrorCode SearchRun(Search *s, PetscInt n, const PetscInt source[], 
 {
   const PetscInt m = s->A->rmap->n, first = s->A->rmap->rstart;
   int64_t        none = 0;
-  int            from[WORD];
+  int            from[GRAPH_SEARCH_SOURCES];
 
   PetscFunctionBegin;
   for (PetscInt k = 0; k < n; k++) from[k] = source[k] >= first && source[k] < first + m ? (int)(source[k] - first) : -1;
@@ -149,9 +148,9 @@ PetscErrorCode GraphSearchDevice(Mat A, PetscInt n, const PetscInt source[], Pet
   PetscFunctionBegin;
   *reached  = 0;
   *farthest = 0;
-  PetscCall(SearchCreate(&s, A, level ? PetscMin(n, WORD) : 0, done));
+  PetscCall(SearchCreate(&s, A, level ? PetscMin(n, GRAPH_SEARCH_SOURCES) : 0, done));
   PetscCall(PetscLogGpuTimeBegin());
-  for (PetscInt q = 0; q < n && *done; q += WORD) PetscCall(SearchRun(&s, PetscMin(n - q, WORD), source + q, level ? level + (size_t)q * A->rmap->n : NULL, reached, farthest, done));
+  for (PetscInt q = 0; q < n && *done; q += GRAPH_SEARCH_SOURCES) PetscCall(SearchRun(&s, PetscMin(n - q, GRAPH_SEARCH_SOURCES), source + q, level ? level + (size_t)q * A->rmap->n : NULL, reached, farthest, done));
   PetscCall(PetscLogGpuTimeEnd());
   if (*done) PetscCall(PetscInfo(A, "Searched on the GPU\n"));
   else if (s.search) PetscCall(PetscInfo(A, "Not enough memory on a GPU for a search, on the host then\n"));

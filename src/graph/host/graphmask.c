@@ -6,8 +6,8 @@
 #include "sys/systhreads.h"
 #include "graph/host/graphbits.h"
 
-#define CHUNK 64   /* rows that a thread takes at a time */
-#define LOOK  4096 /* values that it looks at before it asks whether another one has found a value that is not 1 */
+#define GRAPH_MASK_ROWS   64   /* rows that a thread takes at a time */
+#define GRAPH_ONES_VALUES 4096 /* values that it looks at before it asks whether another one has found a value that is not 1 */
 
 /* Stops soon after the first value that is not 1 */
 static int AllOnes(int nthread, const SysCSR *A)
@@ -16,8 +16,8 @@ static int AllOnes(int nthread, const SysCSR *A)
   int           ones = 1;
 
 #pragma omp parallel for num_threads(nthread) schedule(static)
-  for (int64_t first = begin; first < end; first += LOOK) {
-    const int64_t last  = SysMin(first + LOOK, end);
+  for (int64_t first = begin; first < end; first += GRAPH_ONES_VALUES) {
+    const int64_t last  = SysMin(first + GRAPH_ONES_VALUES, end);
     int           other = 0, still;
 
 #pragma omp atomic read
@@ -38,7 +38,7 @@ static void MaskCount(int nthread, const SysCSR *A, const SysInt *place, const S
   {
     uint32_t *mask = (uint32_t *)(work + M->n * omp_get_thread_num());
 
-#pragma omp for schedule(dynamic, CHUNK) nowait
+#pragma omp for schedule(dynamic, GRAPH_MASK_ROWS) nowait
     for (int64_t r = 0; r < A->m; r++) {
       int64_t total = 0;
 
@@ -66,7 +66,7 @@ void GraphMaskSum(int nthread, const SysCSR *A, const SysInt *place, const SysCS
   {
     SysReal *mask = work + M->n * omp_get_thread_num();
 
-#pragma omp for schedule(dynamic, CHUNK) nowait
+#pragma omp for schedule(dynamic, GRAPH_MASK_ROWS) nowait
     for (int64_t r = 0; r < A->m; r++) {
       double total = 0;
 

@@ -5,7 +5,7 @@
 #include "sys/systhreads.h"
 #include "graph/host/graphbits.h"
 
-#define CHUNK 256 /* rows that a thread takes at a time */
+#define GRAPH_ENTRIES_ROWS 256 /* rows that a thread takes at a time */
 
 int64_t GraphMaskWords(int64_t n)
 {
@@ -37,7 +37,7 @@ void GraphMaskCount(int nthread, const SysCSR *A, const SysCSR *M, int complemen
   {
     uint32_t *mask = work + GraphMaskWords(M->n) * omp_get_thread_num();
 
-#pragma omp for schedule(dynamic, CHUNK) nowait
+#pragma omp for schedule(dynamic, GRAPH_ENTRIES_ROWS) nowait
     for (int64_t r = 0; r < A->m; r++) length[r] = MaskRow(A, M, complement, r, mask, NULL, NULL);
   }
 }
@@ -48,7 +48,7 @@ void GraphMaskFill(int nthread, const SysCSR *A, const SysCSR *M, int complement
   {
     uint32_t *mask = work + GraphMaskWords(M->n) * omp_get_thread_num();
 
-#pragma omp for schedule(dynamic, CHUNK) nowait
+#pragma omp for schedule(dynamic, GRAPH_ENTRIES_ROWS) nowait
     for (int64_t r = 0; r < A->m; r++) {
       if (i[r] < i[r + 1]) (void)MaskRow(A, M, complement, r, mask, j + i[r], a + i[r]);
     }

@@ -14,11 +14,11 @@
 #include "sys/syscuda.cuh"
 #include "graph/batch/cuda/batchcuda.h"
 
-#define LANES_MOST   SYS_WARP
-#define THREADS_MANY 4096       /* of a multiprocessor: twice as many as it holds at a time */
-#define SHARED_MOST  (64 << 10) /* bytes of a block's sums; with more of them too few blocks share a multiprocessor */
-#define PARTS_MOST   65535      /* of the columns: a limit of the grid */
-#define VECTOR_BYTES 16
+#define BATCH_LANES_MOST   SYS_WARP
+#define BATCH_THREADS_MANY 4096       /* of a multiprocessor: twice as many as it holds at a time */
+#define BATCH_SHARED_MOST  (64 << 10) /* bytes of a block's sums; with more of them too few blocks share a multiprocessor */
+#define BATCH_PARTS_MOST   65535      /* of the columns: a limit of the grid */
+#define BATCH_VECTOR_BYTES 16
 
 struct _BatchDevice {
   int64_t  m, nz, nmat, most; /* most: rows of the largest matrix */
@@ -183,7 +183,7 @@ static SysStatus BatchLaunch(const BatchDevice *B, int steps, int add, int64_t s
   const int64_t parts = (stride + LANES * VECTORS - 1) / (LANES * VECTORS);
   const dim3    grid(SysBlocks(B->m, (int64_t)SYS_THREADS / LANES * steps), (unsigned)parts);
 
-  if (parts > PARTS_MOST) return SYS_TOO_LARGE;
+  if (parts > BATCH_PARTS_MOST) return SYS_TOO_LARGE;
   return SysLaunchEarly(BatchRows<N, LANES, VECTORS>, grid, SYS_THREADS, stream, B->early, B->m, B->nz, steps, (const int *)B->i, (const int *)B->j, (const SysReal *)B->a, add, stride, (const BatchVector<N> *)D, (BatchVector<N> *)C);
 }
 
@@ -192,15 +192,15 @@ template <int N>
 static SysStatus BatchVectors(const BatchDevice *B, int add, int64_t width, const SysReal *D, SysReal *C, cudaStream_t stream)
 {
   const int64_t stride = width / N;
-  const int     steps  = B->m * stride > (int64_t)B->multiprocessors * THREADS_MANY ? 4 : 1;
+  const int     steps  = B->m * stride > (int64_t)B->multiprocessors * BATCH_THREADS_MANY ? 4 : 1;
 
   if (stride <= 1) return BatchLaunch<N, 1, 1>(B, 1, add, stride, D, C, stream);
   if (stride <= 2) return BatchLaunch<N, 2, 1>(B, 1, add, stride, D, C, stream);
   if (stride <= 4) return BatchLaunch<N, 4, 1>(B, 1, add, stride, D, C, stream);
   if (stride <= 8) return BatchLaunch<N, 8, 1>(B, 1, add, stride, D, C, stream);
   if (stride <= 16) return BatchLaunch<N, 16, 1>(B, 1, add, stride, D, C, stream);
-  if (stride <= 32) return BatchLaunch<N, LANES_MOST, 1>(B, steps, add, stride, D, C, stream);
-  return BatchLaunch<N, LANES_MOST, 2>(B, steps, add, stride, D, C, stream);
+  if (stride <= 32) return BatchLaunch<N, BATCH_LANES_MOST, 1>(B, steps, add, stride, D, C, stream);
+  return BatchLaunch<N, BATCH_LANES_MOST, 2>(B, steps, add, stride, D, C, stream);
 }
 
 static bool BatchAligned(int64_t width, const SysReal *D, const SysReal *C, size_t bytes)
@@ -211,7 +211,7 @@ static bool BatchAligned(int64_t width, const SysReal *D, const SysReal *C, size
 SysStatus BatchDeviceMult(const BatchDevice *B, int add, int64_t width, const SysReal *D, SysReal *C, SysStream stream)
 {
   if (!B->m || !width) return SYS_SUCCESS;
-  if (BatchAligned(width, D, C, VECTOR_BYTES)) return BatchVectors<VECTOR_BYTES / (int)sizeof(SysReal)>(B, add, width, D, C, stream);
+  if (BatchAligned(width, D, C, BATCH_VECTOR_BYTES)) return BatchVectors<BATCH_VECTOR_BYTES / (int)sizeof(SysReal)>(B, add, width, D, C, stream);
 #if defined(SYS_SINGLE)
   if (BatchAligned(width, D, C, 8)) return BatchVectors<2>(B, add, width, D, C, stream);
 #endif
@@ -258,9 +258,9 @@ SysStatus BatchDeviceMultAtomic(const BatchDevice *B, int64_t width, const SysRe
 
   if (!B->atomic) return SysDeviceError("a batch without rows of entries has no products by atomic operations");
   if (!B->m || !width) return SYS_SUCCESS;
-  while (lanes < LANES_MOST && lanes < width) lanes *= 2;
-  while (part > LANES_MOST && (row * part > SHARED_MOST || B->nmat * ((width + part - 1) / part) < B->multiprocessors)) part = (part / 2 + LANES_MOST - 1) / LANES_MOST * LANES_MOST;
-  if (row * part <= SHARED_MOST && (width + part - 1) / part <= PARTS_MOST) {
+  while (lanes < BATCH_LANES_MOST && lanes < width) lanes *= 2;
+  while (part > BATCH_LANES_MOST && (row * part > BATCH_SHARED_MOST || B->nmat * ((width + part - 1) / part) < B->multiprocessors)) part = (part / 2 + BATCH_LANES_MOST - 1) / BATCH_LANES_MOST * BATCH_LANES_MOST;
+  if (row * part <= BATCH_SHARED_MOST && (width + part - 1) / part <= BATCH_PARTS_MOST) {
     const size_t shared = (size_t)(row * part);
 
     if (shared > 48 << 10) SYS_CUDA(cudaFuncSetAttribute((const void *)BatchShared, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared));

@@ -10,7 +10,7 @@
 #include "sys/systhreads.h"
 #include "graph/batch/host/batchhost.h"
 
-#define THREAD_WORK 16384 /* numbers that a thread reads and writes at least: the start of threads takes longer than fewer numbers */
+#define BATCH_THREAD_NUMBERS 16384 /* numbers that a thread reads and writes at least: the start of threads takes longer than fewer numbers */
 
 const BatchKernels *BatchHostKernels(void)
 {
@@ -35,7 +35,7 @@ static int64_t BatchFirstRow(const BatchRows *A, int t, int nthread)
 void BatchMult(int nthread, const BatchRows *A, int add, int64_t width, const SysReal *D, SysReal *C)
 {
   const BatchKernels *kernels = BatchHostKernels();
-  const double        work    = ((double)A->i[A->m] + (double)A->m) * (double)width / THREAD_WORK;
+  const double        work    = ((double)A->i[A->m] + (double)A->m) * (double)width / BATCH_THREAD_NUMBERS;
 
   if (work < nthread) nthread = work < 1 ? 1 : (int)work;
 #if defined(_OPENMP)

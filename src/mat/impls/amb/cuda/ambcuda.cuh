@@ -33,6 +33,7 @@
 
 #include "sys/syscuda.cuh"
 #include "mat/impls/amb/cuda/ambcuda.h"
+#include "mat/impls/amb/host/ambpolicy.h"
 
 #define AMB_MAX_BLOCK   10
 #define AMB_QUAD        4     /* steps that share a word of coded values */
@@ -44,7 +45,7 @@
 #if !defined(AMB_MOST_THREADS)
   #define AMB_MOST_THREADS 256
 #endif
-#define AMB_BLOCKS(blocks) ((blocks)*256 / AMB_MOST_THREADS)
+#define AMB_RESIDENT_BLOCKS(blocks) ((blocks)*256 / AMB_MOST_THREADS)
 
 enum {
   AMB_DIAGONAL,

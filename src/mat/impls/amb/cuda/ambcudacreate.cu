@@ -14,18 +14,6 @@
 #include "sys/systuning.h"
 #include "mat/impls/amb/cuda/ambcuda.cuh"
 
-#define WINDOWS     1024   /* of 32 rows, that the traffic model looks at, at most */
-#define LANES       135168 /* threads that keep a large chip busy: 132 multiprocessors, 1024 each */
-#define MOST_STEPS  64
-#define LEAST_STEPS 8
-#define LONGER      0.94   /* bytes with tasks of more steps, over those with fewer, from which on they are taken */
-#define TRIAL_LARGE 1      /* the same for a large matrix, whose products take long enough to tell */
-#define LARGE       150.e6 /* bytes: in none of the caches, so that the bytes decide, and the layout with the fewest is kept */
-#define MOST_TRIED  36     /* products spent on this, at most */
-#define BUDGET      220    /* products, in time, after which no other layout is tried */
-#define NEAR        1.12   /* bytes of another block size, over those of the best, with which it is tried too */
-#define NEAR_ORDER  1.3    /* the same for rows in the other order */
-
 typedef struct {
   int    block_size, steps, sorted, row_group, columns, scope;
   double bytes;
@@ -95,10 +83,10 @@ static SysStatus AmbCreateWorkspaceCreate(int64_t m, cudaStream_t stream, Worksp
    block sizes; otherwise longer blocks get fewer steps, because each of their threads has more loads in flight. */
 static int AmbCreateStepsFor(const SysCSR *csr, int entries)
 {
-  const int64_t steps = (csr->nz / entries + LANES - 1) / LANES;
-  int           power = LEAST_STEPS;
+  const int64_t steps = (csr->nz / entries + AMB_CUDA_BUSY_THREADS - 1) / AMB_CUDA_BUSY_THREADS;
+  int           power = AMB_CUDA_STEPS_LEAST;
 
-  while (power < steps && power < MOST_STEPS) power *= 2;
+  while (power < steps && power < AMB_CUDA_STEPS_MOST) power *= 2;
   return power;
 }
 
@@ -117,7 +105,7 @@ static SysStatus AmbCreateSample(const SysCSR *csr, const AmbSampleSizes *sizes,
    more steps save bytes, for instance because a row then fits a thread and its chunk gets diagonals. */
 static SysStatus AmbCreateModel(const SysCSR *csr, const AmbDeviceParams *params, Workspace *w, cudaStream_t stream, Choice choice[2 * AMB_MAX_BLOCK], int *nchoice)
 {
-  const int      windows = (int)(AmbCreateChunks(csr->m) < WINDOWS ? AmbCreateChunks(csr->m) : WINDOWS);
+  const int      windows = (int)(AmbCreateChunks(csr->m) < AMB_CUDA_MODEL_WINDOWS ? AmbCreateChunks(csr->m) : AMB_CUDA_MODEL_WINDOWS);
   const double   scale   = (double)AmbCreateChunks(csr->m) / windows;
   AmbSample      sample[2][AMB_MAX_BLOCK + 1];
   AmbSampleSizes sizes[2]; /* for few and for many steps */
@@ -154,7 +142,7 @@ static SysStatus AmbCreateModel(const SysCSR *csr, const AmbDeviceParams *params
           c[more].bytes = s->natural[c[more].row_group - 1] * scale;
         }
       }
-      if (kinds > 1 && c[1].bytes < LONGER * c[0].bytes) c[0] = c[1];
+      if (kinds > 1 && c[1].bytes < AMB_CUDA_STEPS_GAIN * c[0].bytes) c[0] = c[1];
       for (k = *nchoice; k > 0 && choice[k - 1].bytes > c[0].bytes; k--) choice[k] = choice[k - 1];
       choice[k] = c[0];
       (*nchoice)++;
@@ -345,7 +333,7 @@ static SysStatus AmbCreateTryChoice(Trials *t, const Choice *choice, Workspace *
   SysStatus  status;
   float      time;
 
-  if (t->trial.tried + SYS_TUNE_TRIAL + 1 > MOST_TRIED || SysSeconds(CLOCK_MONOTONIC) - t->start + t->conversion > BUDGET * 1e-3 * *best) return SYS_SUCCESS;
+  if (t->trial.tried + SYS_TUNE_TRIAL + 1 > AMB_CUDA_TRIED_MOST || SysSeconds(CLOCK_MONOTONIC) - t->start + t->conversion > AMB_CUDA_BUDGET * 1e-3 * *best) return SYS_SUCCESS;
   status = AmbCreateConverted(t->csr, t->arrays->from, choice, w, t->trial.stream, &other);
 
   if (status == SYS_OUT_OF_MEMORY || status == SYS_TOO_LARGE) return SYS_SUCCESS;
@@ -370,11 +358,11 @@ static SysStatus AmbCreateTune(Trials *t, const AmbDeviceParams *params, const C
   Choice best = choice[0];
   float  time, before;
 
-  t->products = best.bytes > LARGE ? TRIAL_LARGE : SYS_TUNE_TRIAL;
+  t->products = best.bytes > AMB_CUDA_LARGE_BYTES ? AMB_CUDA_LARGE_PRODUCTS : SYS_TUNE_TRIAL;
   SYS_CALL(AmbCreateTuneKernel(t, params->threads, *A, &time));
-  if (best.bytes > LARGE || (*A)->stencil.n) return SYS_SUCCESS;
+  if (best.bytes > AMB_CUDA_LARGE_BYTES || (*A)->stencil.n) return SYS_SUCCESS;
   before = time;
-  if (!params->steps && best.steps < MOST_STEPS && (*A)->info.tasks > (*A)->layout.nchunk) {
+  if (!params->steps && best.steps < AMB_CUDA_STEPS_MOST && (*A)->info.tasks > (*A)->layout.nchunk) {
     Choice longer = best;
 
     longer.steps *= 2;
@@ -385,7 +373,7 @@ static SysStatus AmbCreateTune(Trials *t, const AmbDeviceParams *params, const C
     for (int k = 1; k < nchoice; k++) {
       Choice other = choice[k];
 
-      if ((other.block_size == best.block_size) != order || other.bytes > (order ? NEAR_ORDER : NEAR) * best.bytes) continue;
+      if ((other.block_size == best.block_size) != order || other.bytes > (order ? AMB_CUDA_TRY_ORDER : AMB_CUDA_TRY_SIZE) * best.bytes) continue;
       if (other.block_size == best.block_size) other.steps = best.steps;
       before = time;
       SYS_CALL(AmbCreateTryChoice(t, &other, w, A, &time));

@@ -10,12 +10,11 @@
 
 #include "mat/impls/amb/cuda/ambcuda.cuh"
 
-#define THREADS       128 /* threads of a thread block in this file */
-#define MODEL_ENTRIES 256 /* most entries of a row in the traffic model */
+#define AMB_LAYOUT_THREADS 128 /* threads of a thread block in this file */
 
 static unsigned AmbPlanBlocks(int64_t warps)
 {
-  return SysBlocks(warps * SYS_WARP, THREADS);
+  return SysBlocks(warps * SYS_WARP, AMB_LAYOUT_THREADS);
 }
 
 /* A lane's position in a row, or in a run of a split row */
@@ -151,10 +150,10 @@ static __device__ inline int AmbPlanTaskMax(int v, unsigned rows)
 }
 
 /* Counts the bytes of windows of 32 rows, one warp for a window and a block size */
-static __global__ void __launch_bounds__(THREADS) AmbPlanSample(SysCSR A, const __grid_constant__ AmbSampleSizes sizes, AmbSample *sample, int windows)
+static __global__ void __launch_bounds__(AMB_LAYOUT_THREADS) AmbPlanSample(SysCSR A, const __grid_constant__ AmbSampleSizes sizes, AmbSample *sample, int windows)
 {
   const int                     lane = threadIdx.x % SYS_WARP, b = sizes.first + (int)blockIdx.y;
-  const int64_t                 chunks = (A.m + SYS_WARP - 1) / SYS_WARP, w = (int64_t)(blockIdx.x * THREADS + threadIdx.x) / SYS_WARP;
+  const int64_t                 chunks = (A.m + SYS_WARP - 1) / SYS_WARP, w = (int64_t)(blockIdx.x * AMB_LAYOUT_THREADS + threadIdx.x) / SYS_WARP;
   __shared__ unsigned long long sum[1 + AMB_GROUPS];
 
   if (threadIdx.x <= AMB_GROUPS) sum[threadIdx.x] = 0;
@@ -169,7 +168,7 @@ static __global__ void __launch_bounds__(THREADS) AmbPlanSample(SysCSR A, const 
 
     walk.j   = A.j;
     walk.k   = A.i[r];
-    walk.end = row < A.m ? min(A.i[r + 1], walk.k + MODEL_ENTRIES) : walk.k;
+    walk.end = row < A.m ? min(A.i[r + 1], walk.k + AMB_CUDA_MODEL_ENTRIES) : walk.k;
     blocks   = AmbPlanCountBlocks(walk, (int)A.n, b);
     most     = __reduce_max_sync(SYS_ALL_LANES, blocks);
     logt     = AmbPlanLanesOf(blocks, sizes.steps[b]);
@@ -202,25 +201,25 @@ static __global__ void __launch_bounds__(THREADS) AmbPlanSample(SysCSR A, const 
 
 SysStatus AmbDeviceSample(const SysCSR *A, const AmbSampleSizes *sizes, AmbSample *sample, int windows, cudaStream_t stream)
 {
-  AmbPlanSample<<<dim3(AmbPlanBlocks(windows), sizes->last - sizes->first + 1), THREADS, 0, stream>>>(*A, *sizes, sample, windows);
+  AmbPlanSample<<<dim3(AmbPlanBlocks(windows), sizes->last - sizes->first + 1), AMB_LAYOUT_THREADS, 0, stream>>>(*A, *sizes, sample, windows);
   SYS_CUDA(cudaPeekAtLastError());
   return SYS_SUCCESS;
 }
 
 /* Counts entries that do not exceed their predecessor. AmbPlanCountSingles() subtracts those that begin a row; a remainder means that some row is not
    ascending. Blocks of one entry need no other check. */
-static __global__ void __launch_bounds__(THREADS) AmbPlanCountDescents(int64_t nz, const int *__restrict__ j, unsigned *bad)
+static __global__ void __launch_bounds__(AMB_LAYOUT_THREADS) AmbPlanCountDescents(int64_t nz, const int *__restrict__ j, unsigned *bad)
 {
   unsigned descents = 0;
 
-  for (int64_t k = (int64_t)blockIdx.x * THREADS + threadIdx.x + 1; k < nz; k += (int64_t)gridDim.x * THREADS) descents += j[k] <= j[k - 1];
+  for (int64_t k = (int64_t)blockIdx.x * AMB_LAYOUT_THREADS + threadIdx.x + 1; k < nz; k += (int64_t)gridDim.x * AMB_LAYOUT_THREADS) descents += j[k] <= j[k - 1];
   descents = __reduce_add_sync(SYS_ALL_LANES, descents);
   if (threadIdx.x % SYS_WARP == 0 && descents) atomicAdd(bad, descents);
 }
 
-static __global__ void __launch_bounds__(THREADS) AmbPlanCountSingles(SysCSR A, int *blocks, unsigned *bad)
+static __global__ void __launch_bounds__(AMB_LAYOUT_THREADS) AmbPlanCountSingles(SysCSR A, int *blocks, unsigned *bad)
 {
-  const int64_t row     = (int64_t)blockIdx.x * THREADS + threadIdx.x;
+  const int64_t row     = (int64_t)blockIdx.x * AMB_LAYOUT_THREADS + threadIdx.x;
   bool          descent = false;
 
   if (row < A.m) {
@@ -234,9 +233,9 @@ static __global__ void __launch_bounds__(THREADS) AmbPlanCountSingles(SysCSR A, 
 }
 
 /* Counts blocks[row]; sets bad[0] if a row is not ascending */
-static __global__ void __launch_bounds__(THREADS) AmbPlanCount(SysCSR A, int b, int steps, int *blocks, unsigned *bad)
+static __global__ void __launch_bounds__(AMB_LAYOUT_THREADS) AmbPlanCount(SysCSR A, int b, int steps, int *blocks, unsigned *bad)
 {
-  const int64_t row   = (int64_t)blockIdx.x * THREADS + threadIdx.x;
+  const int64_t row   = (int64_t)blockIdx.x * AMB_LAYOUT_THREADS + threadIdx.x;
   Walk          w     = {A.j, 0, 0};
   int           count = 0, last = -1;
   bool          wrong = false;
@@ -280,18 +279,18 @@ static __global__ void __launch_bounds__(THREADS) AmbPlanCount(SysCSR A, int b, 
 
 SysStatus AmbDeviceCount(const SysCSR *A, int block_size, int steps, int *blocks, unsigned *bad, cudaStream_t stream)
 {
-  const unsigned rows = (unsigned)((A->m + THREADS - 1) / THREADS);
-  const int64_t  flat = (A->nz + 8 * THREADS - 1) / (8 * THREADS);
+  const unsigned rows = (unsigned)((A->m + AMB_LAYOUT_THREADS - 1) / AMB_LAYOUT_THREADS);
+  const int64_t  flat = (A->nz + 8 * AMB_LAYOUT_THREADS - 1) / (8 * AMB_LAYOUT_THREADS);
 
-  if (block_size > 1) return SysLaunch(AmbPlanCount, rows, THREADS, 0, stream, *A, block_size, steps, blocks, bad);
-  SYS_CALL(SysLaunch(AmbPlanCountDescents, flat, THREADS, 0, stream, A->nz, A->j, bad));
-  return SysLaunch(AmbPlanCountSingles, rows, THREADS, 0, stream, *A, blocks, bad);
+  if (block_size > 1) return SysLaunch(AmbPlanCount, rows, AMB_LAYOUT_THREADS, 0, stream, *A, block_size, steps, blocks, bad);
+  SYS_CALL(SysLaunch(AmbPlanCountDescents, flat, AMB_LAYOUT_THREADS, 0, stream, A->nz, A->j, bad));
+  return SysLaunch(AmbPlanCountSingles, rows, AMB_LAYOUT_THREADS, 0, stream, *A, blocks, bad);
 }
 
 /* Computes keys that sort each scope's rows by descending length */
-static __global__ void __launch_bounds__(THREADS) AmbPlanKeys(int64_t m, int scope, const int *blocks, unsigned *key, uint16_t *row)
+static __global__ void __launch_bounds__(AMB_LAYOUT_THREADS) AmbPlanKeys(int64_t m, int scope, const int *blocks, unsigned *key, uint16_t *row)
 {
-  const int64_t r = (int64_t)blockIdx.x * THREADS + threadIdx.x;
+  const int64_t r = (int64_t)blockIdx.x * AMB_LAYOUT_THREADS + threadIdx.x;
 
   if (r >= m) return;
   key[r] = (unsigned)(r / scope) << 16 | (65535u - (unsigned)min(blocks[r], 65535));
@@ -300,7 +299,7 @@ static __global__ void __launch_bounds__(THREADS) AmbPlanKeys(int64_t m, int sco
 
 SysStatus AmbDeviceKeys(int64_t m, int scope, const int *blocks, unsigned *key, uint16_t *row, cudaStream_t stream)
 {
-  return SysLaunch(AmbPlanKeys, SysBlocks(m, THREADS), THREADS, 0, stream, m, scope, blocks, key, row);
+  return SysLaunch(AmbPlanKeys, SysBlocks(m, AMB_LAYOUT_THREADS), AMB_LAYOUT_THREADS, 0, stream, m, scope, blocks, key, row);
 }
 
 /* A lane's row of a chunk */
@@ -368,9 +367,9 @@ static __device__ inline unsigned AmbPlanPieceBlocks(const AmbLayout &A, const i
 }
 
 /* Chooses T and the kind of every chunk; counts its tasks, steps and indices */
-static __global__ void __launch_bounds__(THREADS) AmbPlanPlan(AmbLayout A, AmbArrays csr, const int *blocks, int columns)
+static __global__ void __launch_bounds__(AMB_LAYOUT_THREADS) AmbPlanPlan(AmbLayout A, AmbArrays csr, const int *blocks, int columns)
 {
-  const unsigned chunk = (blockIdx.x * THREADS + threadIdx.x) / SYS_WARP, lane = threadIdx.x % SYS_WARP;
+  const unsigned chunk = (blockIdx.x * AMB_LAYOUT_THREADS + threadIdx.x) / SYS_WARP, lane = threadIdx.x % SYS_WARP;
   const int      b = A.block_size;
   Lane           me;
   AmbCount       count = {0, 0, 0, 0, 0};
@@ -424,7 +423,7 @@ static __global__ void __launch_bounds__(THREADS) AmbPlanPlan(AmbLayout A, AmbAr
 
 SysStatus AmbDevicePlan(const AmbLayout *A, const AmbArrays *csr, const int *blocks, int columns, cudaStream_t stream)
 {
-  return SysLaunch(AmbPlanPlan, AmbPlanBlocks(A->nchunk), THREADS, 0, stream, *A, *csr, blocks, columns);
+  return SysLaunch(AmbPlanPlan, AmbPlanBlocks(A->nchunk), AMB_LAYOUT_THREADS, 0, stream, *A, *csr, blocks, columns);
 }
 
 /* Stores the values, or in the map the entries, of the block that begins in column col, and skips them; a lane without a block stores zeros, or -1 */
@@ -628,9 +627,9 @@ static __device__ void AmbPlanFillSingles(const AmbLayout &A, const AmbArrays &c
 }
 
 /* Fills pieces of split rows and, with blocks of one entry, all tasks of several lanes a row; one warp a task */
-static __global__ void __launch_bounds__(THREADS) AmbPlanFillTasks(AmbLayout A, AmbArrays csr)
+static __global__ void __launch_bounds__(AMB_LAYOUT_THREADS) AmbPlanFillTasks(AmbLayout A, AmbArrays csr)
 {
-  const unsigned w = (blockIdx.x * THREADS + threadIdx.x) / SYS_WARP, lane = threadIdx.x % SYS_WARP;
+  const unsigned w = (blockIdx.x * AMB_LAYOUT_THREADS + threadIdx.x) / SYS_WARP, lane = threadIdx.x % SYS_WARP;
   AmbTask        t;
   AmbSplit       split;
   Place          place;
@@ -677,7 +676,7 @@ SysStatus AmbDeviceFill(const AmbLayout *A, const AmbArrays *csr, cudaStream_t s
   while (space < most && space < A->nz / (int)A->nchunk * 5 / 4) space += 128;
   SYS_CUDA(cudaFuncSetAttribute(AmbPlanFill, cudaFuncAttributeMaxDynamicSharedMemorySize, most * entry));
   SYS_CALL(SysLaunch(AmbPlanFill, A->nchunk, SYS_WARP, (size_t)(space * entry), stream, *A, *csr, space));
-  return A->ntask > A->nchunk ? SysLaunch(AmbPlanFillTasks, AmbPlanBlocks(A->ntask), THREADS, 0, stream, *A, *csr) : SYS_SUCCESS;
+  return A->ntask > A->nchunk ? SysLaunch(AmbPlanFillTasks, AmbPlanBlocks(A->ntask), AMB_LAYOUT_THREADS, 0, stream, *A, *csr) : SYS_SUCCESS;
 }
 
 static __global__ void __launch_bounds__(256) AmbPlanRefill(size_t n, const int *__restrict__ map, const SysScalar *__restrict__ a, SysScalar *__restrict__ val)

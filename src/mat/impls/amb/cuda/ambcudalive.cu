@@ -11,11 +11,7 @@
 #include "sys/systuning.h"
 #include "mat/impls/amb/cuda/ambcuda.cuh"
 
-#define KERNELS 6
-#define ROUNDS  4     /* products by each kernel, at most */
-#define FAR     1.15  /* after two rounds kernels that take so many times the least time make no further product */
-#define TICK    2.e-4 /* milliseconds by which events may differ */
-#define MOST    (KERNELS * ROUNDS)
+#define AMB_LIVE_PRODUCTS (AMB_LIVE_KERNELS * AMB_LIVE_ROUNDS)
 
 typedef struct {
   int   threads, deep;
@@ -23,13 +19,13 @@ typedef struct {
 } Kernel;
 
 struct _AmbLive {
-  cudaEvent_t event[MOST][2];  /* created on demand */
-  int         made[MOST];      /* the kernels of timed products whose time is still unknown, in order */
-  int         begun, taken;    /* number of timed products, and of times read */
-  Kernel      kernel[KERNELS]; /* the model's choice first */
-  int         n, k, round;     /* index of the next product to time */
-  int         kind;            /* of the first product; only products of this kind are timed */
-  int         state;           /* storage of values to which the times belong */
+  cudaEvent_t event[AMB_LIVE_PRODUCTS][2]; /* created on demand */
+  int         made[AMB_LIVE_PRODUCTS];     /* the kernels of timed products whose time is still unknown, in order */
+  int         begun, taken;                /* number of timed products, and of times read */
+  Kernel      kernel[AMB_LIVE_KERNELS];    /* the model's choice first */
+  int         n, k, round;                 /* index of the next product to time */
+  int         kind;                        /* of the first product; only products of this kind are timed */
+  int         state;                       /* storage of values to which the times belong */
 };
 
 /* Returns a number for the storage of values, which selects the kernels */
@@ -87,7 +83,7 @@ static const Kernel *AmbLiveBest(const AmbLive *L)
   const Kernel *best = L->kernel;
 
   for (int k = 1; k < L->n; k++) {
-    const float limit = best == L->kernel ? fminf((float)SYS_TUNE_GAIN * best->least, best->least - (float)TICK) : best->least;
+    const float limit = best == L->kernel ? fminf((float)SYS_TUNE_GAIN * best->least, best->least - (float)AMB_LIVE_TICK) : best->least;
 
     if (L->kernel[k].least > 0 && L->kernel[k].least < limit) best = L->kernel + k;
   }
@@ -97,7 +93,7 @@ static const Kernel *AmbLiveBest(const AmbLive *L)
 /* Returns whether the current kernel was AMB_LIVE_FAR times slower than the best in two rounds; false without times */
 static bool AmbLiveFar(const AmbLive *L)
 {
-  return L->k && L->round >= 2 && L->round < ROUNDS && L->kernel[L->k].least > FAR * AmbLiveBest(L)->least;
+  return L->k && L->round >= 2 && L->round < AMB_LIVE_ROUNDS && L->kernel[L->k].least > AMB_LIVE_FAR * AmbLiveBest(L)->least;
 }
 
 static void AmbLiveNext(AmbLive *L)
@@ -131,7 +127,7 @@ static void AmbLiveTake(AmbDevice *A)
   while (AmbLiveFar(L)) AmbLiveNext(L);
   if (L->taken < L->begun) return;
   L->taken = L->begun = 0;
-  if (L->round < ROUNDS) return;
+  if (L->round < AMB_LIVE_ROUNDS) return;
   A->info.threads = AmbLiveBest(L)->threads;
   A->deep         = AmbLiveBest(L)->deep;
   AmbLiveDestroy(A);
@@ -161,7 +157,7 @@ AmbKernel AmbLiveBegin(AmbDevice *A, int kind, cudaStream_t stream)
   L = A->live;
   if (!L) return {A->info.threads, A->deep, 0};
   if (!captured && L->kind < 0) L->kind = kind;
-  if (captured || L->kind != kind || L->round == ROUNDS || !AmbLiveRecord(L, stream)) return {AmbLiveBest(L)->threads, AmbLiveBest(L)->deep, 0};
+  if (captured || L->kind != kind || L->round == AMB_LIVE_ROUNDS || !AmbLiveRecord(L, stream)) return {AmbLiveBest(L)->threads, AmbLiveBest(L)->deep, 0};
   A->info.live = 1;
   return {L->kernel[L->k].threads, L->kernel[L->k].deep, 1};
 }

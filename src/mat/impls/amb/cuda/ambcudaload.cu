@@ -7,8 +7,8 @@
 
 #include "mat/impls/amb/cuda/ambcuda.cuh"
 
-#define NODES  64 /* in a line, with three unknowns each */
-#define POINTS 64 /* in a line, with one unknown each */
+#define AMB_LOAD_NODES  64 /* in a line, with three unknowns each */
+#define AMB_LOAD_POINTS 64 /* in a line, with one unknown each */
 
 /* The arrays of the matrix and of two vectors, in one allocation */
 typedef struct {
@@ -76,14 +76,14 @@ static SysStatus AmbLoadSmall(const Small *S, int block_size, SysValues values, 
 SysStatus AmbDeviceLoad(SysStream stream)
 {
   Small     nodes = {}, points = {};
-  SysStatus status = AmbLoadSmallCreate(NODES, 3, 1, stream, &nodes);
+  SysStatus status = AmbLoadSmallCreate(AMB_LOAD_NODES, 3, 1, stream, &nodes);
 
   for (int block_size = 0; block_size <= 3 && !status; block_size++) {
     if (block_size != 2) status = AmbLoadSmall(&nodes, block_size, SYS_VALUES_DOUBLE, stream);
   }
   if (!status) status = AmbLoadSmall(&nodes, 0, SYS_VALUES_EXACT, stream);
   for (int reach = 1; reach <= 8 && !status; reach += 7) {
-    status = AmbLoadSmallCreate(POINTS, 1, reach, stream, &points);
+    status = AmbLoadSmallCreate(AMB_LOAD_POINTS, 1, reach, stream, &points);
     if (!status) status = AmbLoadSmall(&points, 1, SYS_VALUES_EXACT, stream);
     (void)cudaFree(points.memory);
     points.memory = NULL;

@@ -12,10 +12,7 @@
 
 #include "mat/impls/amb/cuda/ambcudamult.cuh"
 
-#define SHORT  10          /* entries of a short stencil, at most */
-#define LANES  8           /* lanes that look at a row while masks are made */
-#define OTHERS 50          /* one row in so many may have other entries than the stencil */
-#define OTHER  0x80000000u /* in the first word of the mask of such a row */
+#define AMB_STENCIL_OTHER 0x80000000u /* in the first word of the mask of such a row */
 
 /* ------------------------------------------------- product ------------------------------------------------- */
 
@@ -68,7 +65,7 @@ static __device__ __forceinline__ void AmbStencilWord(const AmbStencil &S, int b
 
 /* With DOT each warp stores its part of x.z */
 template <int Q, int G, int U, int BLOCKS, bool ADD, bool DOT>
-static __global__ void __launch_bounds__(AMB_MOST_THREADS, AMB_BLOCKS(BLOCKS)) AmbStencilMult(const __grid_constant__ AmbStencil S, const __grid_constant__ AmbArrays csr, int m, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z, SysScalar *parts)
+static __global__ void __launch_bounds__(AMB_MOST_THREADS, AMB_RESIDENT_BLOCKS(BLOCKS)) AmbStencilMult(const __grid_constant__ AmbStencil S, const __grid_constant__ AmbArrays csr, int m, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z, SysScalar *parts)
 {
   const int64_t thread = blockIdx.x * (int64_t)blockDim.x + threadIdx.x;
   const int64_t begin  = thread / SYS_WARP * SYS_WARP * G + thread % SYS_WARP; /* this lane's first group */
@@ -90,7 +87,7 @@ static __global__ void __launch_bounds__(AMB_MOST_THREADS, AMB_BLOCKS(BLOCKS)) A
       for (int q = 0; q < Q; q++) {
         rows.mask[g][q] = rows.first[g] + q < m ? __ldg(S.mask + (size_t)w * m + rows.first[g] + q) : 0;
         all &= rows.mask[g][q] == full;
-        if (rows.mask[g][q] & OTHER) other |= 1u << (g * Q + q);
+        if (rows.mask[g][q] & AMB_STENCIL_OTHER) other |= 1u << (g * Q + q);
       }
     }
     if (w == 0) {
@@ -142,7 +139,7 @@ static cudaError_t AmbStencilLaunchGroup(const AmbStencil *S, int m, int threads
 /* Long stencils: a lane has more rows, which share the loads of the values from the arguments */
 static SysStatus AmbStencilLaunchAny(const AmbStencil *S, int m, int threads, int early, const AmbArrays *csr, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z, SysScalar *parts, int64_t *nparts, cudaStream_t stream)
 {
-  if (S->group == 1 && S->n <= SHORT) SYS_CUDA((AmbStencilLaunchGroup<1, 2, 5, 4>(S, m, threads, early, csr, alpha, x, beta, y, z, parts, nparts, stream)));
+  if (S->group == 1 && S->n <= AMB_STENCIL_SHORT) SYS_CUDA((AmbStencilLaunchGroup<1, 2, 5, 4>(S, m, threads, early, csr, alpha, x, beta, y, z, parts, nparts, stream)));
   else if (S->group == 1) SYS_CUDA((AmbStencilLaunchGroup<1, 4, 3, 3>(S, m, threads, early, csr, alpha, x, beta, y, z, parts, nparts, stream)));
   else SYS_CUDA((AmbStencilLaunchGroup<3, 1, 3, 5>(S, m, threads, early, csr, alpha, x, beta, y, z, parts, nparts, stream)));
   return SYS_SUCCESS;
@@ -198,21 +195,21 @@ static __global__ void AmbStencilTake(int m, const AmbArrays csr, int group, Fou
 /* Sets the masks; AMB_STENCIL_LANES lanes a row */
 static __global__ void __launch_bounds__(SYS_THREADS) AmbStencilMasks(int m, const __grid_constant__ AmbArrays csr, const __grid_constant__ AmbStencil S, unsigned *others)
 {
-  const int64_t row                     = (blockIdx.x * (int64_t)SYS_THREADS + threadIdx.x) / LANES;
-  const int     lane                    = (int)(threadIdx.x % LANES);
+  const int64_t row                     = (blockIdx.x * (int64_t)SYS_THREADS + threadIdx.x) / AMB_STENCIL_MASK_LANES;
+  const int     lane                    = (int)(threadIdx.x % AMB_STENCIL_MASK_LANES);
   const int     group                   = row < m ? (int)(row - row % S.group) : 0;
   unsigned      mask[AMB_STENCIL_WORDS] = {0}, other = 0;
 
-  for (int k = row < m ? csr.i[row] + lane : 0; row < m && k < csr.i[row + 1]; k += LANES) {
+  for (int k = row < m ? csr.i[row] + lane : 0; row < m && k < csr.i[row + 1]; k += AMB_STENCIL_MASK_LANES) {
     const SysScalar a = AmbEntry(csr, k);
     const int       o = SysCountLess(S.offset, S.n, csr.j[k] - group);
 
     if (o < S.n && S.offset[o] == csr.j[k] - group && SysTableSame(SysTableBitsOf(&a), SysTableBitsOf(&S.value[o * S.group + row % S.group]))) {
 #pragma unroll
       for (int w = 0; w < AMB_STENCIL_WORDS; w++) mask[w] |= o / AMB_STENCIL_WORD == w ? 1u << o % AMB_STENCIL_WORD : 0;
-    } else other = OTHER;
+    } else other = AMB_STENCIL_OTHER;
   }
-  for (unsigned d = 1; d < LANES; d *= 2) {
+  for (unsigned d = 1; d < AMB_STENCIL_MASK_LANES; d *= 2) {
     other |= __shfl_xor_sync(SYS_ALL_LANES, other, d);
 #pragma unroll
     for (int w = 0; w < AMB_STENCIL_WORDS; w++) mask[w] |= __shfl_xor_sync(SYS_ALL_LANES, mask[w], d);
@@ -249,10 +246,10 @@ SysStatus AmbStencilCreate(int m, const AmbArrays *csr, int group, cudaStream_t 
   if (!found.stencil.n) return SYS_SUCCESS;
   SYS_CALL(SysDeviceAllocate(&found.stencil.mask, sizeof(*found.stencil.mask) * (size_t)found.stencil.words * (size_t)m));
   *S = found.stencil;
-  SYS_CALL(SysLaunch(AmbStencilMasks, SysBlocks((int64_t)m * LANES), SYS_THREADS, 0, stream, m, *csr, *S, &device->others));
+  SYS_CALL(SysLaunch(AmbStencilMasks, SysBlocks((int64_t)m * AMB_STENCIL_MASK_LANES), SYS_THREADS, 0, stream, m, *csr, *S, &device->others));
   SYS_CUDA(cudaMemcpyAsync(&found.others, &device->others, sizeof(found.others), cudaMemcpyDeviceToHost, stream));
   SYS_CUDA(cudaStreamSynchronize(stream));
   S->others = found.others;
-  if ((int64_t)found.others * OTHERS > m) AmbStencilDestroy(S);
+  if ((int64_t)found.others * AMB_STENCIL_OTHERS > m) AmbStencilDestroy(S);
   return SYS_SUCCESS;
 }

@@ -126,7 +126,7 @@ static __device__ __forceinline__ SysScalar AmbMultQuads(const AmbLayout &A, con
 }
 
 template <template <int, int, bool> class Sum, int B, int U, int BLOCKS, bool ADD>
-static __global__ void __launch_bounds__(AMB_MOST_THREADS, AMB_BLOCKS(ADD &&BLOCKS == 6 ? 5 : BLOCKS)) AmbStoredMult(const __grid_constant__ AmbLayout A, const __grid_constant__ AmbStored S, const __grid_constant__ AmbArrays csr, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z)
+static __global__ void __launch_bounds__(AMB_MOST_THREADS, AMB_RESIDENT_BLOCKS(ADD &&BLOCKS == 6 ? 5 : BLOCKS)) AmbStoredMult(const __grid_constant__ AmbLayout A, const __grid_constant__ AmbStored S, const __grid_constant__ AmbArrays csr, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z)
 {
   AmbMultTask<ADD, false>(A, csr, alpha, x, beta, y, z, NULL, Sum<B, U, ADD>{S});
 }

@@ -10,9 +10,6 @@
 #include "sys/sysmemory.h"
 #include "sys/systuning.h"
 
-#define TRIAL_SHARE 8    /* a trial of storages multiplies the first scopes, 1 / TRIAL_SHARE of all */
-#define TRIAL_GAIN  0.95 /* the table must take less than this fraction of the time without it */
-
 const AmbKernels *AmbHostKernels(void)
 {
 #if defined(PETSCAMB_HAVE_AVX512) && !defined(SYS_COMPLEX)
@@ -21,7 +18,7 @@ const AmbKernels *AmbHostKernels(void)
   return SYS_KERNELS_REAL(AmbKernels);
 }
 
-static SysStatus AmbHostLayoutAll(const AmbHost *A, int nworker, AmbLayout *layout)
+static SysStatus AmbHostLayoutAll(const AmbHost *A, int nworker, AmbScope *layout)
 {
   int status = SYS_SUCCESS;
 
@@ -122,7 +119,7 @@ static void AmbHostFillSmall(const AmbHost *A, const AmbTile *T, SysInt *pos, Sy
 }
 
 /* Copies a scope's layout into the format's arrays */
-static void AmbHostPlaceScope(AmbHost *A, const AmbLayout *L, const AmbLayout *before)
+static void AmbHostPlaceScope(AmbHost *A, const AmbScope *L, const AmbScope *before)
 {
   AmbTile *tile = A->tile + before->ntile;
 
@@ -137,7 +134,7 @@ static void AmbHostPlaceScope(AmbHost *A, const AmbLayout *L, const AmbLayout *b
 }
 
 /* Computes each scope's offsets in the arrays, and gives the threads contiguous scopes with equal numbers of steps */
-static void AmbHostPartition(AmbHost *A, const AmbLayout *layout, AmbLayout *before)
+static void AmbHostPartition(AmbHost *A, const AmbScope *layout, AmbScope *before)
 {
   int t = 1;
 
@@ -158,7 +155,7 @@ static void AmbHostPartition(AmbHost *A, const AmbLayout *layout, AmbLayout *bef
   while (t <= A->nthread) A->thread_scope[t++] = A->nscope;
 }
 
-static SysStatus AmbHostFill(AmbHost *A, int nworker, SysFill what, const AmbLayout *layout, const AmbLayout *before)
+static SysStatus AmbHostFill(AmbHost *A, int nworker, SysFill what, const AmbScope *layout, const AmbScope *before)
 {
   static void (*const fill[AMB_MAX_BLOCK])(const AmbHost *, const AmbTile *, SysInt *, SysFill) = {AMB_BLOCKS(FILL_NAMED)};
 
@@ -193,7 +190,7 @@ static void AmbHostReadOther(const SysCSR *A)
 }
 
 /* Fills the scopes before `scope` with values in storage V, in separate memory, and sets the seconds of a product with them */
-static SysStatus AmbHostTry(const AmbHost *A, const SysValuesChoice *V, int64_t scope, SysFill what, const AmbLayout *layout, const AmbLayout *before, const SysScalar *x, SysScalar *z, double *seconds)
+static SysStatus AmbHostTry(const AmbHost *A, const SysValuesChoice *V, int64_t scope, SysFill what, const AmbScope *layout, const AmbScope *before, const SysScalar *x, SysScalar *z, double *seconds)
 {
   int64_t      scopes[2] = {0, scope};
   AmbHost      part      = *A;
@@ -217,9 +214,9 @@ static SysStatus AmbHostTry(const AmbHost *A, const SysValuesChoice *V, int64_t 
 /* Returns whether a table pays with one thread. Looking values up takes longer than loading them from a cache, but may take less than loading them
    from memory; no rule by bytes held on all processors. So it times some scopes with and without the table, which compute the same bits. If memory
    for the trial is short, it returns true: the table has the fewest bytes. */
-static int AmbHostTablePays(const AmbHost *A, SysFill what, const AmbLayout *layout, const AmbLayout *before)
+static int AmbHostTablePays(const AmbHost *A, SysFill what, const AmbScope *layout, const AmbScope *before)
 {
-  const int64_t   scope = A->nscope / TRIAL_SHARE;
+  const int64_t   scope = A->nscope / AMB_TABLE_SCOPES;
   SysValuesChoice other = A->values;
   SysScalar      *x = SysAllocate(sizeof(*x) * (size_t)A->csr.n), *z = SysAllocate(sizeof(*z) * (size_t)A->csr.m);
   double          table, without;
@@ -229,7 +226,7 @@ static int AmbHostTablePays(const AmbHost *A, SysFill what, const AmbLayout *lay
   if (x && z) {
     memset(x, 0, sizeof(*x) * (size_t)A->csr.n);
     memset(z, 0, sizeof(*z) * (size_t)A->csr.m);
-    if (!AmbHostTry(A, &A->values, scope, what, layout, before, x, z, &table) && !AmbHostTry(A, &other, scope, what, layout, before, x, z, &without)) pays = table < TRIAL_GAIN * without;
+    if (!AmbHostTry(A, &A->values, scope, what, layout, before, x, z, &table) && !AmbHostTry(A, &other, scope, what, layout, before, x, z, &without)) pays = table < AMB_TABLE_GAIN * without;
   }
   SysRelease(x, sizeof(*x) * (size_t)A->csr.n);
   SysRelease(z, sizeof(*z) * (size_t)A->csr.m);
@@ -249,7 +246,7 @@ static void AmbHostForgetPlaces(AmbHost *A)
 }
 
 /* Chooses the storage of values, and fills them in */
-static SysStatus AmbHostFillAll(AmbHost *A, int nworker, SysFill what, const AmbLayout *layout, const AmbLayout *before)
+static SysStatus AmbHostFillAll(AmbHost *A, int nworker, SysFill what, const AmbScope *layout, const AmbScope *before)
 {
   SysStatus status = AmbHostChoose(A, nworker, what);
 
@@ -269,9 +266,9 @@ static SysStatus AmbHostFillAll(AmbHost *A, int nworker, SysFill what, const Amb
 
 SysStatus AmbHostCreate(const SysCSR *csr, const AmbPlan *plan, int nworker, const AmbKernels *kernels, AmbHost **out)
 {
-  AmbHost   *A = calloc(1, sizeof(*A));
-  AmbLayout *layout, *before;
-  int        status = SYS_OUT_OF_MEMORY;
+  AmbHost  *A = calloc(1, sizeof(*A));
+  AmbScope *layout, *before;
+  int       status = SYS_OUT_OF_MEMORY;
 
   *out = NULL;
   if (!A) return SYS_OUT_OF_MEMORY;
@@ -282,7 +279,7 @@ SysStatus AmbHostCreate(const SysCSR *csr, const AmbPlan *plan, int nworker, con
   SysValuesBeginHost(&A->values, plan->values, 0, csr->nz, plan->nthread);
   A->nthread = plan->nthread;
   A->nscope  = (csr->m + plan->scope - 1) / plan->scope;
-  A->tries   = plan->values == SYS_VALUES_EXACT && plan->nthread == 1 && csr->nz >= plan->trial && A->nscope >= TRIAL_SHARE;
+  A->tries   = plan->values == SYS_VALUES_EXACT && plan->nthread == 1 && csr->nz >= plan->trial && A->nscope >= AMB_TABLE_SCOPES;
   if (A->tries) A->values.most = SYS_TABLE_VALUES - 1;
   A->scope_tile   = calloc(A->nscope + 1, sizeof(*A->scope_tile));
   A->thread_scope = calloc(A->nthread + 1, sizeof(*A->thread_scope));

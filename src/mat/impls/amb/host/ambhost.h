@@ -43,6 +43,7 @@
 #include "sys/syscuda.h"
 #include "sys/sysisa.h"
 #include "sys/sysvalues.h"
+#include "mat/impls/amb/host/ambpolicy.h"
 
 #define AMB_C         8  /* rows of a chunk: the doubles of a 512-bit register */
 #define AMB_MAX_BLOCK 10 /* columns of the longest block */
@@ -54,9 +55,6 @@
 #endif
 #define AMB_MAX_SCOPE     32768 /* most rows of a scope: perm[] has 16-bit offsets */
 #define AMB_SEGMENT_WIDTH 65536 /* most columns of a segment: 16-bit indices */
-#define AMB_MODEL_ROWS    4096  /* most rows of a window of the traffic model */
-#define AMB_MODEL_WINDOWS 8     /* fewest windows of the model; all windows if the matrix has fewer */
-#define AMB_MODEL_EVERY   12    /* the model samples at least one window in AMB_MODEL_EVERY */
 
 typedef struct {
   int64_t row;     /* first row of the scope */

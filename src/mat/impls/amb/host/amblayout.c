@@ -252,7 +252,7 @@ static inline __attribute__((always_inline)) void AmbLayoutCountBlocks(const int
   }
 }
 
-SysStatus AmbLayoutScope(const SysCSR *A, int64_t row, int scope, int b, AmbWorkspace *w, AmbLayout *L)
+SysStatus AmbLayoutScope(const SysCSR *A, int64_t row, int scope, int b, AmbWorkspace *w, AmbScope *L)
 {
   AmbTile   T;
   const int nrow = AmbLayoutStartScope(A, row, scope, w, &T);

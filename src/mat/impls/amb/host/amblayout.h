@@ -21,8 +21,8 @@ typedef struct {
   uint32_t *start;
   uint16_t *perm;
   int64_t   ntile, nstart, nperm, nstep;
-} AmbLayout;
+} AmbScope;
 
 SysStatus AmbWorkspaceCreate(int scope, int nsize, AmbWorkspace *);
 void      AmbWorkspaceDestroy(AmbWorkspace *);
-SysStatus AmbLayoutScope(const SysCSR *, int64_t row, int scope, int b, AmbWorkspace *, AmbLayout *);
+SysStatus AmbLayoutScope(const SysCSR *, int64_t row, int scope, int b, AmbWorkspace *, AmbScope *);

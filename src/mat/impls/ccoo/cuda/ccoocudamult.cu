@@ -12,7 +12,7 @@
 #include "mat/impls/ccoo/cuda/ccoocuda.cuh"
 
 /* Entries that a thread loads together: K, or a divisor of it */
-#define CCOO_MOST_AT_ONCE 10
+#define CCOO_LOADS_MOST 10
 
 /* Sums a group. Entry k of group g is at k n + g in a chunk of n groups, so the loads of a warp are coalesced. U entries, a divisor of K, are loaded
    before the first is used. */
@@ -155,7 +155,7 @@ static SysStatus CcooMultLaunch(const CcooLayout *L, int atomics, const AmbArray
 
 static int CcooMultAtOnce(int k)
 {
-  int u = k < CCOO_MOST_AT_ONCE ? k : CCOO_MOST_AT_ONCE;
+  int u = k < CCOO_LOADS_MOST ? k : CCOO_LOADS_MOST;
 
   while (k % u) u--;
   return u;
@@ -163,9 +163,9 @@ static int CcooMultAtOnce(int k)
 
 SysStatus CcooDeviceLaunch(const CcooLayout *L, int atomics, const AmbArrays *csr, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z, cudaStream_t stream)
 {
-  static SysStatus (*const launch[CCOO_MOST_AT_ONCE])(const CcooLayout *, int, const AmbArrays *, SysScalar, const SysScalar *, SysScalar, const SysScalar *, SysScalar *,
-                                                      cudaStream_t) = {CcooMultLaunch<1>, CcooMultLaunch<2>, CcooMultLaunch<3>, CcooMultLaunch<4>, CcooMultLaunch<5>,
-                                                                       CcooMultLaunch<6>, CcooMultLaunch<7>, CcooMultLaunch<8>, CcooMultLaunch<9>, CcooMultLaunch<10>};
+  static SysStatus (*const launch[CCOO_LOADS_MOST])(const CcooLayout *, int, const AmbArrays *, SysScalar, const SysScalar *, SysScalar, const SysScalar *, SysScalar *,
+                                                    cudaStream_t) = {CcooMultLaunch<1>, CcooMultLaunch<2>, CcooMultLaunch<3>, CcooMultLaunch<4>, CcooMultLaunch<5>,
+                                                                     CcooMultLaunch<6>, CcooMultLaunch<7>, CcooMultLaunch<8>, CcooMultLaunch<9>, CcooMultLaunch<10>};
 
   if ((atomics || !L->nchunk) && L->m && (beta != 1 || y != z)) SYS_CALL(SysLaunch(CcooMultStart, SysBlocksLoop(L->m), SYS_THREADS, 0, stream, L->m, beta, y, z));
   if (!L->nchunk) return SYS_SUCCESS;

@@ -9,9 +9,9 @@
 
 #include "mat/impls/ccoo/cuda/ccoocuda.cuh"
 
-#define LOOK_THREADS 128
-#define ROUNDS       8 /* in which values are added that the sample lacks, one of a chunk in each */
-#define COVERED      0x7fffffff
+#define CCOO_MISSING_THREADS 128
+#define CCOO_TABLE_ROUNDS    8 /* in which values are added that the sample lacks, one of a chunk in each */
+#define CCOO_COVERED         0x7fffffff
 
 /* Copies the windows of SysTableAddFrequent() in sequence; the last may be short */
 static __global__ void CcooValuesSample(int64_t nz, int64_t nwindow, const SysScalar *a, SysScalar *sample)
@@ -34,10 +34,10 @@ static __global__ void CcooValuesLook(const CcooLayout L, const SysScalar *a, in
   const unsigned      c     = blockIdx.x;
   const int           begin = L.entry[c], end = L.entry[c + 1];
 
-  for (unsigned k = threadIdx.x; k < sizeof(T) / sizeof(uint32_t); k += LOOK_THREADS) ((uint32_t *)&T)[k] = ((const uint32_t *)L.table)[k];
-  if (threadIdx.x == 0) first = COVERED;
+  for (unsigned k = threadIdx.x; k < sizeof(T) / sizeof(uint32_t); k += CCOO_MISSING_THREADS) ((uint32_t *)&T)[k] = ((const uint32_t *)L.table)[k];
+  if (threadIdx.x == 0) first = CCOO_COVERED;
   __syncthreads();
-  for (int k = begin + (int)threadIdx.x; k < end; k += LOOK_THREADS) {
+  for (int k = begin + (int)threadIdx.x; k < end; k += CCOO_MISSING_THREADS) {
     if (SysTableFind(&T, a + k) < 0) {
       atomicMin(&first, k);
       break;
@@ -57,7 +57,7 @@ static __global__ void CcooValuesFormats(const CcooLayout L, const int *missing,
 {
   SYS_FOR_EACH(c, L.nchunk)
   {
-    const uint32_t format = (L.chunk[c].format & ~(uint32_t)CCOO_TABLE) | (missing && missing[c] == COVERED ? (uint32_t)CCOO_TABLE : 0);
+    const uint32_t format = (L.chunk[c].format & ~(uint32_t)CCOO_TABLE) | (missing && missing[c] == CCOO_COVERED ? (uint32_t)CCOO_TABLE : 0);
 
     L.chunk[c].format = format;
     atomicAdd(count + CcooFormat(format), 1ull);
@@ -74,7 +74,7 @@ static SysStatus CcooValuesGrow(const SysCSR *csr, const std::vector<int> &missi
   const int              before = T->n;
 
   for (size_t c = 0; c < missing.size() && from.size() < SYS_TABLE_VALUES; c++) {
-    if (missing[c] != COVERED) from.push_back(missing[c]);
+    if (missing[c] != CCOO_COVERED) from.push_back(missing[c]);
   }
   value.resize(from.size());
   if (!from.empty()) {
@@ -104,15 +104,15 @@ static SysStatus CcooValuesTable(const SysCSR *csr, const CcooLayout &L, SysTabl
   SYS_CUDA(cudaStreamSynchronize(stream));
   if ((int64_t)L.ngroup * L.k > csr->nz) (void)SysTableAdd(T, &zero);
   SYS_CALL(SysTableAddFrequent(T, (int64_t)values.size(), values.data()));
-  for (int round = 0; round < ROUNDS && grown; round++) {
+  for (int round = 0; round < CCOO_TABLE_ROUNDS && grown; round++) {
     SYS_CUDA(cudaMemcpyAsync(L.table, T, sizeof(*T), cudaMemcpyHostToDevice, stream));
-    SYS_CALL(SysLaunch(CcooValuesLook, L.nchunk, LOOK_THREADS, 0, stream, L, csr->a, missing));
+    SYS_CALL(SysLaunch(CcooValuesLook, L.nchunk, CCOO_MISSING_THREADS, 0, stream, L, csr->a, missing));
     SYS_CUDA(cudaMemcpyAsync(absent.data(), missing, sizeof(int) * absent.size(), cudaMemcpyDeviceToHost, stream));
     SYS_CUDA(cudaStreamSynchronize(stream));
     grown = false;
-    if (T->n < SYS_TABLE_VALUES && round + 1 < ROUNDS) SYS_CALL(CcooValuesGrow(csr, absent, T, &grown, stream));
+    if (T->n < SYS_TABLE_VALUES && round + 1 < CCOO_TABLE_ROUNDS) SYS_CALL(CcooValuesGrow(csr, absent, T, &grown, stream));
   }
-  if (std::find(absent.begin(), absent.end(), COVERED) == absent.end()) SysTableClear(T);
+  if (std::find(absent.begin(), absent.end(), CCOO_COVERED) == absent.end()) SysTableClear(T);
   return SYS_SUCCESS;
 }
 

@@ -16,8 +16,8 @@
   #define CCOO_VECTORS
 #endif
 
-#define PIECE    64   /* groups of a piece: the bits of a word */
-#define PREFETCH 4096 /* bytes ahead of the current piece */
+#define CCOO_PIECE    64   /* groups of a piece: the bits of a word */
+#define CCOO_PREFETCH 4096 /* bytes ahead of the current piece */
 
 /* Returns column offset k, of 1 << width bytes */
 static SYS_INLINE uint32_t CcooOffset(const int width, const uint8_t *col, int k)
@@ -129,7 +129,7 @@ static SYS_INLINE void CcooRows(const int width, const SysScalar *val, const uin
 /* Returns the bits of the n groups that end a row; reads n + 1 row offsets */
 static SYS_INLINE uint64_t CcooEnds(const uint8_t *row, int n)
 {
-  const uint64_t all = n == PIECE ? ~UINT64_C(0) : (UINT64_C(1) << n) - 1;
+  const uint64_t all = n == CCOO_PIECE ? ~UINT64_C(0) : (UINT64_C(1) << n) - 1;
   uint64_t       ends;
 
 #if defined(__AVX512BW__) && defined(CCOO_VECTORS)
@@ -190,7 +190,7 @@ static SYS_INLINE const SysScalar *CcooValuesOf(const CcooHost *A, const CcooChu
 
 static SYS_INLINE void CcooPrefetch(const uint8_t *p, int64_t n)
 {
-  for (int64_t k = 0; k < n; k += 64) __builtin_prefetch(p + PREFETCH + k, 0, 2);
+  for (int64_t k = 0; k < n; k += 64) __builtin_prefetch(p + CCOO_PREFETCH + k, 0, 2);
 }
 
 /* Computes the sums of a chunk's rows; returns their number */
@@ -199,13 +199,13 @@ static SYS_INLINE int CcooSums(const int width, const int K, const CcooHost *A, 
   const CcooChunk *h      = A->chunk + c;
   const int        ngroup = CcooGroups(A, c), vbytes = h->format & CCOO_TABLE ? 1 : (int)sizeof(SysScalar);
   const uint8_t   *row = A->index + (int64_t)CCOO_ENTRY_BYTES * h->index, *col = row + (h->format & CCOO_ROWS ? ngroup : 0);
-  SysScalar        room[PIECE * CCOO_MAX_K], open                              = 0;
+  SysScalar        room[CCOO_PIECE * CCOO_MAX_K], open                         = 0;
   int              nrow = 0;
 
   x += h->col;
   __asm__("" : "+r"(x)); /* otherwise the compiler adds the base to every offset */
-  for (int g0 = 0; g0 < ngroup; g0 += PIECE) {
-    const int        n    = ngroup - g0 < PIECE ? ngroup - g0 : PIECE;
+  for (int g0 = 0; g0 < ngroup; g0 += CCOO_PIECE) {
+    const int        n    = ngroup - g0 < CCOO_PIECE ? ngroup - g0 : CCOO_PIECE;
     const SysScalar *val  = CcooValuesOf(A, h, g0 * K, n * K, room);
     const uint8_t   *at   = col + ((int64_t)g0 * K << width);
     uint64_t         ends = h->format & CCOO_ROWS ? CcooEnds(row + g0, n) : 0;
@@ -341,10 +341,10 @@ static void SYS_ISA_NAME(ChunkTranspose)(const CcooHost *A, int64_t c, SysScalar
   const CcooChunk *h      = A->chunk + c;
   const int        ngroup = CcooGroups(A, c), K = A->params.k, width = (int)(h->format & CCOO_WIDTH);
   const uint8_t   *row = A->index + (int64_t)CCOO_ENTRY_BYTES * h->index, *col = row + (h->format & CCOO_ROWS ? ngroup : 0);
-  SysScalar        room[PIECE * CCOO_MAX_K];
+  SysScalar        room[CCOO_PIECE * CCOO_MAX_K];
 
-  for (int g0 = 0; g0 < ngroup; g0 += PIECE) {
-    const int        n   = ngroup - g0 < PIECE ? ngroup - g0 : PIECE;
+  for (int g0 = 0; g0 < ngroup; g0 += CCOO_PIECE) {
+    const int        n   = ngroup - g0 < CCOO_PIECE ? ngroup - g0 : CCOO_PIECE;
     const SysScalar *val = CcooValuesOf(A, h, g0 * K, n * K, room);
 
     for (int g = 0; g < n; g++) {

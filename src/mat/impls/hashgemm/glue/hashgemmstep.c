@@ -4,8 +4,8 @@
 */
 #include "mat/impls/hashgemm/glue/hashgemmparallel.h"
 
-#define ROOM_ROWS   512 /* rows that PETSc is told of at a time, */
-#define ROOM_LENGTH 32  /* those of each length below this in one call */
+#define HASHGEMM_ROOM_ROWS   512 /* rows that PETSc is told of at a time, */
+#define HASHGEMM_ROOM_LENGTH 32  /* those of each length below this in one call */
 
 /* ------------------------------------------------- operands ------------------------------------------------- */
 
@@ -188,22 +188,22 @@ static PetscErrorCode HashGEMMRoomTell(HashGEMMRoom *room, const PetscInt starts
   Mat             C              = room->C;
   const PetscBool structure_only = C->structure_only;
   const PetscInt  n              = starts[last] - starts[first];
-  PetscInt        columns[ROOM_ROWS * ROOM_LENGTH], rows[ROOM_ROWS], end[ROOM_LENGTH + 2] = {0};
+  PetscInt        columns[HASHGEMM_ROOM_ROWS * HASHGEMM_ROOM_LENGTH], rows[HASHGEMM_ROOM_ROWS], end[HASHGEMM_ROOM_LENGTH + 2] = {0};
 
   PetscFunctionBegin;
-  if (n > ROOM_ROWS * ROOM_LENGTH / 2) {
+  if (n > HASHGEMM_ROOM_ROWS * HASHGEMM_ROOM_LENGTH / 2) {
     for (PetscInt r = first; r < last; r++) PetscCall((*room->setrow)(C, 1, &r, starts[r + 1] - starts[r], room->j + starts[r], room->a + starts[r], INSERT_VALUES));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(PetscArraycpy(columns, room->j + starts[first], n));
-  for (PetscInt r = first; r < last; r++) end[PetscMin(starts[r + 1] - starts[r], ROOM_LENGTH) + 1]++;
-  for (PetscInt l = 0; l <= ROOM_LENGTH; l++) end[l + 1] += end[l];
-  for (PetscInt r = first; r < last; r++) rows[end[PetscMin(starts[r + 1] - starts[r], ROOM_LENGTH)]++] = r;
+  for (PetscInt r = first; r < last; r++) end[PetscMin(starts[r + 1] - starts[r], HASHGEMM_ROOM_LENGTH) + 1]++;
+  for (PetscInt l = 0; l <= HASHGEMM_ROOM_LENGTH; l++) end[l + 1] += end[l];
+  for (PetscInt r = first; r < last; r++) rows[end[PetscMin(starts[r + 1] - starts[r], HASHGEMM_ROOM_LENGTH)]++] = r;
   C->structure_only = PETSC_TRUE; /* leaves the values unchanged */
-  for (PetscInt l = 0, k = 0; l < ROOM_LENGTH; k = end[l++]) {
+  for (PetscInt l = 0, k = 0; l < HASHGEMM_ROOM_LENGTH; k = end[l++]) {
     if (end[l] > k) PetscCall((*room->setrow)(C, end[l] - k, rows + k, l, columns, NULL, INSERT_VALUES));
   }
-  for (PetscInt k = end[ROOM_LENGTH - 1]; k < last - first; k++) PetscCall((*room->setrow)(C, 1, rows + k, starts[rows[k] + 1] - starts[rows[k]], columns, NULL, INSERT_VALUES));
+  for (PetscInt k = end[HASHGEMM_ROOM_LENGTH - 1]; k < last - first; k++) PetscCall((*room->setrow)(C, 1, rows + k, starts[rows[k] + 1] - starts[rows[k]], columns, NULL, INSERT_VALUES));
   C->structure_only = structure_only;
   PetscCall(PetscArraycpy(room->j + starts[first], columns, n));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -224,6 +224,6 @@ PetscErrorCode HashGEMMRoomSettle(HashGEMMRoom *room, const PetscInt starts[])
   PetscCall(MatSeqAIJRestoreArrayWrite(room->C, &a));
   PetscCall(MatAIJGetPattern(room->C, &csr));
   PetscCall(PetscArraycpy((PetscInt *)csr.i, starts, room->m + 1)); /* lengths were passed in any order */
-  for (PetscInt r = 0; r < (PetscInt)room->m; r += ROOM_ROWS) PetscCall(HashGEMMRoomTell(room, starts, r, (PetscInt)PetscMin(r + ROOM_ROWS, room->m)));
+  for (PetscInt r = 0; r < (PetscInt)room->m; r += HASHGEMM_ROOM_ROWS) PetscCall(HashGEMMRoomTell(room, starts, r, (PetscInt)PetscMin(r + HASHGEMM_ROOM_ROWS, room->m)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -4,9 +4,9 @@
 
 #include <string.h>
 
-#define HASHGEMM_LANES 8
-#define HASHGEMM_MANY  4096 /* rows that are worth several threads */
-#define HASHGEMM_SOME  4096 /* columns that stay in a cache */
+#define HASHGEMM_LANES          8
+#define HASHGEMM_THREAD_ROWS    4096 /* rows that are worth several threads */
+#define HASHGEMM_CACHED_COLUMNS 4096 /* columns that stay in a cache */
 
 /* ------------------------------------------------- memory ------------------------------------------------- */
 
@@ -109,7 +109,7 @@ uint64_t HashGEMMFingerprint(int64_t m, const SysInt *i, const SysInt *j, int *a
   int64_t  down = 0, last;
 
   for (int64_t first = 0; first < m; first = last) {
-    for (last = first + 1; last < m && i[last + 1] - i[first] <= HASHGEMM_SOME; last++) { }
+    for (last = first + 1; last < m && i[last + 1] - i[first] <= HASHGEMM_CACHED_COLUMNS; last++) { }
     down += HashGEMMDown(i[first], i[last] - i[first], j);
     if (i[last] > 1) down -= HashGEMMBegins(first, last, i, j);
     all = HashGEMMHash(i[last] - i[first], j + i[first], all);
@@ -157,7 +157,7 @@ static SysInt HashGEMMCutAt(const SysInt *j, SysInt k, SysInt end, SysInt n)
 void HashGEMMMarkUsed(int64_t m, const SysInt *i, const SysInt *j, SysInt n, int nthread, char *used)
 {
 #if defined(_OPENMP)
-  #pragma omp parallel for num_threads(nthread) schedule(static) if (m > HASHGEMM_MANY)
+  #pragma omp parallel for num_threads(nthread) schedule(static) if (m > HASHGEMM_THREAD_ROWS)
 #endif
   for (int64_t r = 0; r < m; r++) {
     for (SysInt k = HashGEMMCutAt(j, i[r], i[r + 1], n); k < i[r + 1]; k++) {
@@ -180,7 +180,7 @@ static const HashGEMMRows *HashGEMMCutRow(const HashGEMMCut *cut, int64_t *r)
 void HashGEMMCutLengths(const HashGEMMCut *cut, SysInt *d, SysInt *o)
 {
 #if defined(_OPENMP)
-  #pragma omp parallel for num_threads(cut->nthread) schedule(static) if (cut->m > HASHGEMM_MANY)
+  #pragma omp parallel for num_threads(cut->nthread) schedule(static) if (cut->m > HASHGEMM_THREAD_ROWS)
 #endif
   for (int64_t row = 0; row < cut->m; row++) {
     int64_t             r    = row;
@@ -195,7 +195,7 @@ void HashGEMMCutLengths(const HashGEMMCut *cut, SysInt *d, SysInt *o)
 void HashGEMMCutColumns(const HashGEMMCut *cut, const SysInt *di, const SysInt *oi, SysInt *dj, SysInt *oj)
 {
 #if defined(_OPENMP)
-  #pragma omp parallel for num_threads(cut->nthread) schedule(static) if (cut->m > HASHGEMM_MANY)
+  #pragma omp parallel for num_threads(cut->nthread) schedule(static) if (cut->m > HASHGEMM_THREAD_ROWS)
 #endif
   for (int64_t row = 0; row < cut->m; row++) {
     int64_t             r    = row;
@@ -211,7 +211,7 @@ void HashGEMMCutColumns(const HashGEMMCut *cut, const SysInt *di, const SysInt *
 void HashGEMMCutValues(const HashGEMMCut *cut, const SysInt *di, const SysInt *oi, SysScalar *da, SysScalar *oa)
 {
 #if defined(_OPENMP)
-  #pragma omp parallel for num_threads(cut->nthread) schedule(static) if (cut->m > HASHGEMM_MANY)
+  #pragma omp parallel for num_threads(cut->nthread) schedule(static) if (cut->m > HASHGEMM_THREAD_ROWS)
 #endif
   for (int64_t row = 0; row < cut->m; row++) {
     int64_t             r    = row;

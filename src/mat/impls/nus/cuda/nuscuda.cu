@@ -11,21 +11,14 @@
 #include "sys/systuning.h"
 #include "mat/impls/nus/cuda/nuscuda.cuh"
 #include "mat/impls/nus/host/nussearch.h"
+#include "mat/impls/nus/host/nuspolicy.h"
 
 /* Parts of the second-level cache, measured: x in a segment; what is found there of an x that is read everywhere; and the part of all entries that must
    lie beyond that for segments to pay */
-#define SEGMENT_PART 0.36
-#define FOUND_PART   0.6
-#define BEYOND       0.2
 
-#define TRIAL_LARGE 2    /* products timed of a large matrix */
-#define NARROWEST   4096 /* columns of a segment that is searched */
-
-#define SAMPLES        256
-#define SAMPLE_ENTRIES 2048 /* of a sample: they follow each other */
-#define SAMPLE_LOG     12   /* of the slots of the table of their lines */
-#define SAMPLE_LINE    128  /* bytes of x */
-static_assert(2 * SAMPLE_ENTRIES <= 1 << SAMPLE_LOG, "a slot is found soon");
+#define NUS_SAMPLE_LOG  12  /* of the slots of the table of their lines */
+#define NUS_SAMPLE_LINE 128 /* bytes of x */
+static_assert(2 * NUS_CUDA_SAMPLE_ENTRIES <= 1 << NUS_SAMPLE_LOG, "a slot is found soon");
 
 static_assert(NUS_DEVICE_C == SYS_WARP && NUS_DEVICE_SIGMA == AMB_SCOPE, "what the layout of AMB has");
 
@@ -50,7 +43,7 @@ static SysStatus NusDeviceCaches(int64_t *l1, int64_t *l2)
 /* Returns how many entries of a randomly read x the second-level cache holds */
 static int64_t NusDeviceFound(int64_t l2)
 {
-  return (int64_t)(FOUND_PART * (double)l2) / (int64_t)sizeof(SysScalar);
+  return (int64_t)(NUS_CUDA_FOUND_PART * (double)l2) / (int64_t)sizeof(SysScalar);
 }
 
 int NusDeviceMayCut(int64_t n)
@@ -72,19 +65,19 @@ static __global__ void NusDeviceSumFirst(int64_t n, const unsigned *count, unsig
 /* Counts the entries of a sample that read a line of x first in read[0]; read[1]: entries of all samples */
 static __global__ void NusDeviceFirstReads(int64_t nz, const SysInt *j, unsigned long long read[2])
 {
-  __shared__ unsigned table[1 << SAMPLE_LOG];
+  __shared__ unsigned table[1 << NUS_SAMPLE_LOG];
   const unsigned      none  = ~0u;
   const int64_t       begin = nz / gridDim.x * blockIdx.x;
-  const int           n     = (int)(nz - begin < SAMPLE_ENTRIES ? nz - begin : SAMPLE_ENTRIES);
+  const int           n     = (int)(nz - begin < NUS_CUDA_SAMPLE_ENTRIES ? nz - begin : NUS_CUDA_SAMPLE_ENTRIES);
   unsigned            first = 0;
 
-  for (int k = (int)threadIdx.x; k < 1 << SAMPLE_LOG; k += (int)blockDim.x) table[k] = none;
+  for (int k = (int)threadIdx.x; k < 1 << NUS_SAMPLE_LOG; k += (int)blockDim.x) table[k] = none;
   __syncthreads();
   for (int k = (int)threadIdx.x; k < n; k += (int)blockDim.x) {
-    const unsigned line = (unsigned)j[begin + k] / (unsigned)(SAMPLE_LINE / sizeof(SysScalar));
-    unsigned       slot = line * 0x9E3779B1u >> (32 - SAMPLE_LOG), was;
+    const unsigned line = (unsigned)j[begin + k] / (unsigned)(NUS_SAMPLE_LINE / sizeof(SysScalar));
+    unsigned       slot = line * 0x9E3779B1u >> (32 - NUS_SAMPLE_LOG), was;
 
-    while ((was = atomicCAS(table + slot, none, line)) != none && was != line) slot = (slot + 1) % (1u << SAMPLE_LOG);
+    while ((was = atomicCAS(table + slot, none, line)) != none && was != line) slot = (slot + 1) % (1u << NUS_SAMPLE_LOG);
     first += was == none;
   }
   for (int d = SYS_WARP / 2; d; d /= 2) first += __shfl_down_sync(SYS_ALL_LANES, first, d);
@@ -96,7 +89,7 @@ static __global__ void NusDeviceFirstReads(int64_t nz, const SysInt *j, unsigned
    different lines. On a grid all columns have equally many entries too, but the next rows reuse a row's lines. */
 static SysStatus NusDeviceScattered(const SysCSR *csr, int64_t l2, bool *scattered, cudaStream_t stream)
 {
-  const int64_t      found = NusDeviceFound(l2), samples = csr->nz / SAMPLE_ENTRIES;
+  const int64_t      found = NusDeviceFound(l2), samples = csr->nz / NUS_CUDA_SAMPLE_ENTRIES;
   unsigned long long entries[3], *sum; /* entries of the fullest columns; first reads; entries of the samples */
   NusRanking         R;
   SysScratch         s;
@@ -108,10 +101,10 @@ static SysStatus NusDeviceScattered(const SysCSR *csr, int64_t l2, bool *scatter
   sum = (unsigned long long *)s.memory;
   SYS_CUDA(cudaMemsetAsync(sum, 0, sizeof(entries), stream));
   SYS_CALL(SysLaunch(NusDeviceSumFirst, SysBlocksLoop(found), SYS_THREADS, 0, stream, found, R.counted, sum));
-  SYS_CALL(SysLaunch(NusDeviceFirstReads, (unsigned)(samples < 1 ? 1 : samples < SAMPLES ? samples : SAMPLES), SYS_THREADS, 0, stream, csr->nz, csr->j, sum + 1));
+  SYS_CALL(SysLaunch(NusDeviceFirstReads, (unsigned)(samples < 1 ? 1 : samples < NUS_CUDA_SAMPLES ? samples : NUS_CUDA_SAMPLES), SYS_THREADS, 0, stream, csr->nz, csr->j, sum + 1));
   SYS_CUDA(cudaMemcpyAsync(entries, sum, sizeof(entries), cudaMemcpyDeviceToHost, stream));
   SYS_CUDA(cudaStreamSynchronize(stream));
-  *scattered = (double)entries[0] < (1 - BEYOND) * (double)csr->nz && (double)entries[1] > BEYOND * (double)entries[2];
+  *scattered = (double)entries[0] < (1 - NUS_CUDA_BEYOND_PART) * (double)csr->nz && (double)entries[1] > NUS_CUDA_BEYOND_PART * (double)entries[2];
   return SYS_SUCCESS;
 }
 
@@ -131,8 +124,8 @@ SysStatus NusDeviceCuts(const SysCSR *csr, SysStream stream, int *cuts)
 }
 
 /* Lists the candidates, those without segments first if the numbers are open; *n is 1 if nothing is open */
-#define CANDIDATES 2
-static SysStatus NusDeviceCandidates(const SysCSR *csr, const NusParams *asked, NusDeviceTune tune, NusParams candidate[CANDIDATES], int *n, cudaStream_t stream)
+#define NUS_CUDA_CANDIDATES 2
+static SysStatus NusDeviceCandidates(const SysCSR *csr, const NusParams *asked, NusDeviceTune tune, NusParams candidate[NUS_CUDA_CANDIDATES], int *n, cudaStream_t stream)
 {
   const bool open[2] = {asked->count[0] < 0, asked->count[1] < 0}, model = tune == NUS_DEVICE_MODEL || tune == NUS_DEVICE_LIVE;
   bool       scattered = false;
@@ -143,7 +136,7 @@ static SysStatus NusDeviceCandidates(const SysCSR *csr, const NusParams *asked, 
   if (!p.width[0]) {
     for (p.width[0] = 1024; 2 * p.width[0] * (int64_t)sizeof(SysScalar) <= l1; p.width[0] *= 2) { }
   }
-  if (!p.width[1]) p.width[1] = (int64_t)(SEGMENT_PART * (double)l2) / (int64_t)sizeof(SysScalar);
+  if (!p.width[1]) p.width[1] = (int64_t)(NUS_CUDA_SEGMENT_PART * (double)l2) / (int64_t)sizeof(SysScalar);
   p.c     = NUS_DEVICE_C;
   p.sigma = NUS_DEVICE_SIGMA;
   *n      = 0;
@@ -218,7 +211,7 @@ static SysStatus NusDeviceTrialTime(SysTrial *T, NusDevice *A, const SysCSR *csr
 {
   const auto product = [&](int) { return NusDeviceMult(A, csr, 1, T->x, 0, NULL, T->z, T->stream); };
 
-  return SysTrialTime(T, (double)csr->nz > SYS_TUNE_LARGE ? TRIAL_LARGE : SYS_TUNE_TRIAL, product, time);
+  return SysTrialTime(T, (double)csr->nz > SYS_TUNE_LARGE ? NUS_CUDA_LARGE_PRODUCTS : SYS_TUNE_TRIAL, product, time);
 }
 
 /* The state of a trial, and the fastest matrix so far */
@@ -255,7 +248,7 @@ static SysStatus NusDeviceTuneAll(const SysCSR *csr, const NusParams candidate[]
 {
   NusTuning t;
   NusParams best = candidate[0];
-  int64_t   l1 = 0, l2 = 0, widest = NARROWEST;
+  int64_t   l1 = 0, l2 = 0, widest = NUS_CUDA_SEARCH_LEAST;
   double    seconds;
   SysStatus status = SysTrialCreate(csr, stream, &t.trial);
 
@@ -266,7 +259,7 @@ static SysStatus NusDeviceTuneAll(const SysCSR *csr, const NusParams candidate[]
   t.csr  = csr;
   t.best = *A;
   status = NusDeviceTrialTime(&t.trial, t.best, csr, &t.least);
-  if (asked && status == SYS_SUCCESS && best.segmentation == NUS_NONUNIFORM) status = NusSearchSegments(csr->n, NARROWEST, widest, asked, 1e-3 * t.least, NusDeviceTrial, &t, &best);
+  if (asked && status == SYS_SUCCESS && best.segmentation == NUS_NONUNIFORM) status = NusSearchSegments(csr->n, NUS_CUDA_SEARCH_LEAST, widest, asked, 1e-3 * t.least, NusDeviceTrial, &t, &best);
   for (int k = 1; k < n && status == SYS_SUCCESS; k++) status = NusDeviceTrial(&t, &candidate[k], &seconds);
   *A          = t.best;
   (*A)->tried = t.trial.tried;
@@ -275,7 +268,7 @@ static SysStatus NusDeviceTuneAll(const SysCSR *csr, const NusParams candidate[]
 
 SysStatus NusDeviceCreate(const SysCSR *csr, const NusParams *params, NusDeviceTune tune, SysStream stream, NusDevice **A, NusDeviceInfo *info)
 {
-  NusParams candidate[CANDIDATES];
+  NusParams candidate[NUS_CUDA_CANDIDATES];
   int       n;
   SysStatus status;
 

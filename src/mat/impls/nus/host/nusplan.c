@@ -11,23 +11,13 @@
 #include "sys/systuning.h"
 #include "mat/impls/nus/host/nussearch.h"
 #include "mat/impls/nus/host/nusshare.h"
+#include "mat/impls/nus/host/nuspolicy.h"
 
-#define SAMPLE      1048576 /* entries that the model looks at, in so many */
-#define WINDOWS     4       /* windows of consecutive rows */
-#define WINDOW_ROWS 4096    /* rows of a window that chunks are chosen by, or a few less */
-#define WINDOW_PART 2       /* chunks may share values if at most this part of the values of windows is left */
-#define NEAR_BYTES  16      /* bytes that come from the second-level cache in the time of one from memory */
-#define NARROWEST   512     /* columns of a segment that is searched, */
-#define WIDEST      131072  /* and at most */
-#define STEPS       5       /* numbers of segments of a width that are considered: */
-static const int Counts[STEPS] = {0, 1, 2, 4, 8};
+#define NUS_COUNTS 5 /* numbers of segments of a width that are considered: */
+static const int Counts[NUS_COUNTS] = {0, 1, 2, 4, 8};
 
 /* Bytes from memory that take as long as: an entry of x found in the second-level cache; a row of a further segment whose part of y is in that cache;
    one whose part is not */
-#define BYTES_L2_HIT   8
-#define BYTES_NEAR_ROW 16
-#define BYTES_FAR_ROW  40
-#define SEGMENT_GAIN   0.9 /* segments must bring what moves down to this part of what it is without them */
 
 void NusHostCache(NusCache *cache)
 {
@@ -60,12 +50,12 @@ typedef struct {
 /* Returns the fraction of entries whose x misses the cache if columns of rank less than P are stored elsewhere */
 static double NusPlanMisses(const SysCSR *A, const uint32_t *rank, int64_t P, Lines *L)
 {
-  const int64_t nz = A->i[A->m], window = SysMin(SAMPLE / WINDOWS, nz);
+  const int64_t nz = A->i[A->m], window = SysMin(NUS_SAMPLE_ENTRIES / NUS_SAMPLE_WINDOWS, nz);
   int64_t       seen = 0, missed = 0;
 
   for (int64_t k = 0; k <= L->mask; k++) L->line[k] = -1;
-  for (int w = 0; w < WINDOWS; w++) {
-    const int64_t first = (nz - window) * w / (WINDOWS - 1);
+  for (int w = 0; w < NUS_SAMPLE_WINDOWS; w++) {
+    const int64_t first = (nz - window) * w / (NUS_SAMPLE_WINDOWS - 1);
 
     for (int64_t k = first; k < first + window; k++) {
       const int64_t line = A->j[k] >> L->per_line;
@@ -92,7 +82,7 @@ static SysStatus NusPlanLinesCreate(const NusCache *cache, Lines *L)
 /* Returns whether segments can pay: x exceeds the second-level cache, and more than a few of its lines miss it */
 static int NusPlanSegmentable(const SysCSR *A, const NusCache *cache, Lines *L)
 {
-  return A->n * (int64_t)sizeof(SysScalar) > cache->l2 / 2 && NusPlanMisses(A, NULL, 0, L) * cache->line >= BYTES_L2_HIT;
+  return A->n * (int64_t)sizeof(SysScalar) > cache->l2 / 2 && NusPlanMisses(A, NULL, 0, L) * cache->line >= NUS_BYTES_L2_HIT;
 }
 
 /* Sets cumulated[k] to the entries of the k fullest columns, up to limit, and rank[] to the order of all columns */
@@ -115,8 +105,8 @@ static void RankColumns(const SysCSR *A, int64_t limit, SysInt *count, SysInt *b
 static double NusPlanCost(const SysCSR *A, const NusCache *cache, const NusParams *p, int64_t limit, const double *cumulated, double misses)
 {
   const double nz = (double)A->i[A->m], line = (double)cache->line;
-  const double miss = (int64_t)sizeof(SysScalar) * A->n <= cache->l3 / 2 ? 2 * BYTES_L2_HIT : line;
-  double       cost = nz * (misses * miss + (1 - misses) * BYTES_L2_HIT);
+  const double miss = (int64_t)sizeof(SysScalar) * A->n <= cache->l3 / 2 ? 2 * NUS_BYTES_L2_HIT : line;
+  double       cost = nz * (misses * miss + (1 - misses) * NUS_BYTES_L2_HIT);
   int64_t      at   = 0;
 
   for (int k = 0; k < 2; k++) {
@@ -124,7 +114,7 @@ static double NusPlanCost(const SysCSR *A, const NusCache *cache, const NusParam
       const int64_t next = SysMin(at + p->width[k], limit);
       const double  here = cumulated[next] - cumulated[at], rows = A->m ? A->m * (1 - exp(-here / A->m)) : 0; /* expected number of rows, for entries at random places */
 
-      cost += rows * (k ? BYTES_FAR_ROW : BYTES_NEAR_ROW) - (k ? 0 : here * BYTES_L2_HIT);
+      cost += rows * (k ? NUS_BYTES_FAR_ROW : NUS_BYTES_NEAR_ROW) - (k ? 0 : here * NUS_BYTES_L2_HIT);
       at = next;
     }
   }
@@ -135,7 +125,7 @@ static double NusPlanCost(const SysCSR *A, const NusCache *cache, const NusParam
 static SysStatus NusPlanChooseCounts(const SysCSR *A, const NusCache *cache, NusParams *p)
 {
   const int64_t   n = A->n, nz = A->i[A->m];
-  const int64_t   limit = SysMin(n, Counts[STEPS - 1] * (p->width[0] + p->width[1]));
+  const int64_t   limit = SysMin(n, Counts[NUS_COUNTS - 1] * (p->width[0] + p->width[1]));
   const NusParams asked = *p;
   Lines           L;
   SysInt         *count = NULL, *bucket = NULL;
@@ -161,8 +151,8 @@ static SysStatus NusPlanChooseCounts(const SysCSR *A, const NusCache *cache, Nus
     goto done;
   }
   RankColumns(A, limit, count, bucket, most, rank, cumulated);
-  for (int k2 = 0; k2 < (asked.count[1] < 0 ? STEPS : 1); k2++) {
-    for (int k1 = 0; k1 < (asked.count[0] < 0 ? STEPS : 1); k1++) {
+  for (int k2 = 0; k2 < (asked.count[1] < 0 ? NUS_COUNTS : 1); k2++) {
+    for (int k1 = 0; k1 < (asked.count[0] < 0 ? NUS_COUNTS : 1); k1++) {
       NusParams q = asked;
       double    cost;
 
@@ -171,7 +161,7 @@ static SysStatus NusPlanChooseCounts(const SysCSR *A, const NusCache *cache, Nus
       if (!k1 || !q.count[1]) misses = NusPlanMisses(A, rank, SysMin(limit, q.width[0] * q.count[0] + q.width[1] * q.count[1]), &L); /* next to wide segments, narrow ones change the misses little */
       cost = NusPlanCost(A, cache, &q, limit, cumulated, misses) + nz * (double)(sizeof(SysScalar) + sizeof(uint16_t));
       if (cost >= best) continue;
-      best = k1 || k2 ? cost : SEGMENT_GAIN * cost;
+      best = k1 || k2 ? cost : NUS_SEGMENT_GAIN * cost;
       *p   = q;
     }
   }
@@ -200,12 +190,12 @@ static SysStatus NusPlanShareWindow(const NusHost *window, int64_t scope, const 
    returns SYS_TOO_MANY_BYTES if sharing saves too little. */
 static SysStatus NusPlanSampleBytes(const SysCSR *csr, NusRows rows, int c, NusBlocks *blocks, double *bytes)
 {
-  const int window = WINDOW_ROWS / c * c;
+  const int window = NUS_SAMPLE_ROWS / c * c;
   NusHost   A      = {
            .csr = *csr, .params = {.segmentation = NUS_NONE, .rows = rows, .c = c, .sigma = window},
                 .nsegment = 1
   };
-  const int64_t nz = csr->i[csr->m], nscope = (csr->m + window - 1) / window, n = SysMin(WINDOWS, nscope);
+  const int64_t nz = csr->i[csr->m], nscope = (csr->m + window - 1) / window, n = SysMin(NUS_SAMPLE_WINDOWS, nscope);
   NusWork       w;
   SysStatus     status = NusWorkCreate(&A, &w);
   double        slots  = 0;
@@ -224,7 +214,7 @@ static SysStatus NusPlanSampleBytes(const SysCSR *csr, NusRows rows, int c, NusB
       *bytes += weight * (sizeof(uint16_t) * (double)(L.tile[0].ncol + L.nperm) + sizeof(NusChunk) * (double)L.nchunk + sizeof(*L.diag) * (double)L.ndiag);
       slots += weight * (double)L.tile[0].nslot;
       if (blocks) {
-        blocks->most += L.tile[0].nslot / WINDOW_PART;
+        blocks->most += L.tile[0].nslot / NUS_SHARED_WINDOW;
         *bytes += weight * sizeof(uint32_t) * (double)L.nchunk;
         status = NusPlanShareWindow(&A, scope, &w, &L, blocks);
       }
@@ -233,7 +223,7 @@ static SysStatus NusPlanSampleBytes(const SysCSR *csr, NusRows rows, int c, NusB
   }
   if (!blocks) *bytes += sizeof(SysScalar) * slots;
   else if (!status && (double)NUS_SHARED_PART * (double)blocks->nval > slots) status = SYS_TOO_MANY_BYTES;
-  else if (blocks->seen) *bytes += sizeof(SysScalar) * ((double)blocks->nval + slots * (double)blocks->far / (NEAR_BYTES * (double)blocks->seen));
+  else if (blocks->seen) *bytes += sizeof(SysScalar) * ((double)blocks->nval + slots * (double)blocks->far / (NUS_SHARED_NEAR * (double)blocks->seen));
   NusWorkDestroy(&w);
   return status;
 }
@@ -346,7 +336,7 @@ int NusHostAlternatives(const SysCSR *A, const NusCache *cache, const NusParams 
   free(L.line);
   if (!segmentable) return n;
   for (int k = 1; k >= 0; k--) {
-    for (int step = 0; step < STEPS && asked->count[k] < 0; step++) {
+    for (int step = 0; step < NUS_COUNTS && asked->count[k] < 0; step++) {
       if (step && A->n <= plan->width[k] * Counts[step - 1]) break;
       if (Counts[step] == plan->count[k]) continue;
       list[n]              = *plan;
@@ -410,7 +400,7 @@ SysStatus NusHostTune(const SysCSR *csr, const NusCache *cache, int nthread, con
     best    = seconds;
     *params = p;
   }
-  if (!status && asked.segmentation == NUS_NONUNIFORM) status = NusSearchSegments(csr->n, NARROWEST, WIDEST, &asked, best, NusPlanTrial, &T, params);
+  if (!status && asked.segmentation == NUS_NONUNIFORM) status = NusSearchSegments(csr->n, NUS_SEARCH_LEAST, NUS_SEARCH_MOST, &asked, best, NusPlanTrial, &T, params);
   *tried = T.tried;
   free(T.x);
   free(T.z);

@@ -12,8 +12,7 @@
 
 #include "sys/systuning.h"
 #include "mat/impls/nus/host/nussearch.h"
-
-#define SEEN 256 /* trials, at most */
+#include "mat/impls/nus/host/nuspolicy.h"
 
 typedef struct {
   NusTrial *trial;
@@ -21,7 +20,7 @@ typedef struct {
   int64_t   n; /* columns of the matrix */
   int64_t   narrowest, widest;
   NusParams asked; /* open: widths of 0, negative numbers */
-  NusParams best, seen[SEEN];
+  NusParams best, seen[NUS_SEARCH_TRIED];
   double    least; /* seconds of the best */
   int       nseen;
 } Search;
@@ -50,7 +49,7 @@ static SysStatus NusSearchTry(Search *S, int k, int64_t width, int64_t count, in
   for (int i = 0; i < S->nseen; i++) {
     if (NusSearchSame(&S->seen[i], &p)) return SYS_SUCCESS;
   }
-  if (S->nseen == SEEN) return SYS_SUCCESS;
+  if (S->nseen == NUS_SEARCH_TRIED) return SYS_SUCCESS;
   S->seen[S->nseen++] = p;
   status              = (*S->trial)(S->ctx, &p, &seconds);
   if (status) return status;

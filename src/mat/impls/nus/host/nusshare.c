@@ -4,7 +4,7 @@
 
 #include "mat/impls/nus/host/nusshare.h"
 
-#define FIRST_BLOCKS 64 /* that there is room for at first */
+#define NUS_BLOCKS_FIRST 64 /* that there is room for at first */
 
 void NusBlocksDestroy(NusBlocks *B)
 {
@@ -58,7 +58,7 @@ static int64_t NusBlockSlot(const NusBlocks *B, const SysScalar *val, int64_t n,
 /* Ensures capacity for one more block */
 static SysStatus NusBlocksGrow(NusBlocks *B)
 {
-  const int64_t capacity = B->capacity ? 2 * B->capacity : FIRST_BLOCKS;
+  const int64_t capacity = B->capacity ? 2 * B->capacity : NUS_BLOCKS_FIRST;
   int64_t      *begin, *last, *slot;
 
   if (B->n < B->capacity) return SYS_SUCCESS;

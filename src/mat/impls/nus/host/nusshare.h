@@ -7,8 +7,7 @@
 #pragma once
 
 #include "mat/impls/nus/host/nuslayout.h"
-
-#define NUS_SHARED_PART 8 /* a thread's blocks may have at most 1 / NUS_SHARED_PART of its values */
+#include "mat/impls/nus/host/nuspolicy.h"
 
 /* The distinct value blocks of some chunks */
 typedef struct {

@@ -2,7 +2,7 @@
 /*
    SpMM on a CUDA device, for rows of similar length.
 
-   A team of lanes computes a row of the product. A thread block computes BLOCK_ROWS rows, which it transposes in shared memory into the columns of
+   A team of lanes computes a row of the product. A thread block computes SPMM_BLOCK_ROWS rows, which it transposes in shared memory into the columns of
    the result. Long rows are cut into parts (spmmcudaplan.cu): a team sums each part, and the row adds up its parts.
 */
 #include "mat/impls/spmm/cuda/spmmcudarow.cuh"
@@ -10,7 +10,7 @@
 template <int LANES, int PER>
 static __global__ void __launch_bounds__(SYS_THREADS, SpmmBlocks<LANES>()) SpmmParts(const SpmmOperand A, int64_t npart, const int *begin, const int *end, SpmmVector *__restrict__ sums)
 {
-  constexpr int ALL = LANES < TEAM ? TEAM : LANES;
+  constexpr int ALL = LANES < SPMM_TEAM_LEAST ? SPMM_TEAM_LEAST : LANES;
   const int     t   = (int)threadIdx.x % ALL;
   const int64_t p   = ((int64_t)blockIdx.x * SYS_THREADS + threadIdx.x) / ALL;
   SpmmVector    sum[PER];
@@ -60,12 +60,12 @@ static __global__ void __launch_bounds__(SYS_THREADS) SpmmJoin(const int *__rest
 template <int LANES, int PER, int TERMS>
 static __global__ void __launch_bounds__(SYS_THREADS, SpmmBlocks<LANES>()) SpmmRows(int64_t m, const SpmmOperand A, const SpmmOperand B, int ncol, SysReal *__restrict__ C, int64_t ld)
 {
-  constexpr int      ALL = LANES < TEAM ? TEAM : LANES, WIDTH = LANES * PER * SPMM_VECTOR;
-  __shared__ SysReal tile[WIDTH * (BLOCK_ROWS + 1)];
+  constexpr int      ALL = LANES < SPMM_TEAM_LEAST ? SPMM_TEAM_LEAST : LANES, WIDTH = LANES * PER * SPMM_VECTOR;
+  __shared__ SysReal tile[WIDTH * (SPMM_BLOCK_ROWS + 1)];
   const int          t  = (int)threadIdx.x % ALL;
-  const int64_t      r0 = (int64_t)blockIdx.x * BLOCK_ROWS;
+  const int64_t      r0 = (int64_t)blockIdx.x * SPMM_BLOCK_ROWS;
 
-  for (int y = (int)threadIdx.x / ALL; y < BLOCK_ROWS; y += SYS_THREADS / ALL) {
+  for (int y = (int)threadIdx.x / ALL; y < SPMM_BLOCK_ROWS; y += SYS_THREADS / ALL) {
     const int64_t r = r0 + y;
     SpmmVector    sum[PER], more[PER];
 
@@ -76,18 +76,18 @@ static __global__ void __launch_bounds__(SYS_THREADS, SpmmBlocks<LANES>()) SpmmR
     for (int v = 0; v < PER; v++) {
       if (TERMS > 1) SpmmAdd(sum[v], 1, more[v]);
       if (t < LANES && !ld) ((SpmmVector *)C)[r * (LANES * PER) + v * LANES + t] = sum[v];
-      else if (t < LANES) SpmmKeep(sum[v], tile, BLOCK_ROWS + 1, v * LANES + t, y);
+      else if (t < LANES) SpmmKeep(sum[v], tile, SPMM_BLOCK_ROWS + 1, v * LANES + t, y);
     }
   }
   if (!ld) return;
   __syncthreads();
-  SpmmWrite(tile, BLOCK_ROWS, WIDTH, r0, m, ncol, C, ld);
+  SpmmWrite(tile, SPMM_BLOCK_ROWS, WIDTH, r0, m, ncol, C, ld);
 }
 
 template <int LANES, int PER>
 static SysStatus SpmmLaunch(int64_t m, const SpmmDeviceTerm term[], int nterm, const SpmmOperand A[], int ncol, SysReal *C, int64_t ld, cudaStream_t stream)
 {
-  constexpr int ALL = LANES < TEAM ? TEAM : LANES;
+  constexpr int ALL = LANES < SPMM_TEAM_LEAST ? SPMM_TEAM_LEAST : LANES;
 
   for (int n = 0; n < nterm; n++) {
     const SpmmDevice *s = term[n].S;
@@ -95,9 +95,9 @@ static SysStatus SpmmLaunch(int64_t m, const SpmmDeviceTerm term[], int nterm, c
     if (s->npart) SpmmParts<LANES, PER><<<SysBlocks(s->npart * ALL), SYS_THREADS, 0, stream>>>(A[n], s->npart, s->begin, s->end, (SpmmVector *)s->sums);
     if (s->njoin) SpmmJoin<LANES, PER><<<(unsigned)s->njoin, SYS_THREADS, 0, stream>>>(s->join, s->first, (SpmmVector *)s->sums);
   }
-  if (LANES >= TEAM && nterm == 1 && term[0].S->tiles) return SpmmTilesMult(m, &term[0], A[0].i, ncol, LANES * PER * SPMM_VECTOR, C, ld, stream);
-  if (nterm == 1) SpmmRows<LANES, PER, 1><<<SysBlocks(m, BLOCK_ROWS), SYS_THREADS, 0, stream>>>(m, A[0], A[0], ncol, C, ld);
-  else SpmmRows<LANES, PER, 2><<<SysBlocks(m, BLOCK_ROWS), SYS_THREADS, 0, stream>>>(m, A[0], A[1], ncol, C, ld);
+  if (LANES >= SPMM_TEAM_LEAST && nterm == 1 && term[0].S->tiles) return SpmmTilesMult(m, &term[0], A[0].i, ncol, LANES * PER * SPMM_VECTOR, C, ld, stream);
+  if (nterm == 1) SpmmRows<LANES, PER, 1><<<SysBlocks(m, SPMM_BLOCK_ROWS), SYS_THREADS, 0, stream>>>(m, A[0], A[0], ncol, C, ld);
+  else SpmmRows<LANES, PER, 2><<<SysBlocks(m, SPMM_BLOCK_ROWS), SYS_THREADS, 0, stream>>>(m, A[0], A[1], ncol, C, ld);
   SYS_CUDA(cudaPeekAtLastError());
   return SYS_SUCCESS;
 }

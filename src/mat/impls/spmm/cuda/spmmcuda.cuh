@@ -6,6 +6,7 @@
 
 #include "sys/syscuda.cuh"
 #include "mat/impls/spmm/cuda/spmmcuda.h"
+#include "mat/impls/spmm/cuda/spmmcudapolicy.h"
 
 #define SPMM_VECTOR (16 / (int)sizeof(SysReal)) /* numbers of a 16-byte vector */
 
@@ -15,8 +16,7 @@ typedef float4 SpmmVector;
 typedef double2 SpmmVector;
 #endif
 
-#define BLOCK_ROWS 32 /* rows of a thread block */
-#define JOINED     8  /* most parts that a row adds up in its own team; a second kernel joins the parts of other rows first */
+#define SPMM_BLOCK_ROWS 32 /* rows of a thread block */
 
 /* Tiles of the columns shared by several rows of a block, and the other entries (spmmcudatile.cu) */
 struct SpmmTiles {

@@ -8,16 +8,6 @@
 #include "sys/systranspose.cuh"
 #include "mat/impls/spmm/cuda/spmmcuda.cuh"
 
-#define PART       32        /* entries of a part of a row of few columns */
-#define SHARE      512       /* entries of a share, at least, unless its rows have fewer */
-#define SHARES     1024      /* shares that keep a device busy: if there are more, each has as many entries as its shape says */
-#define MANY       4096      /* if there are more of them, as many as its rows have */
-#define MEAN       64        /* entries of a row in the mean, at most, for products with narrow panels to be dealt: parts of longer rows keep narrow teams busy */
-#define LONG_TIMES 4         /* rows with so many times the mean are cut, because other rows would wait for them; no row of one part is cut */
-#define LONG_MOST  1024      /* entries of a row that is always cut, one more */
-#define BUSY       (1 << 18) /* threads that keep a device busy. If the teams of all rows have fewer, shorter rows are cut; with less than a quarter, rows of any length. */
-#define TEAM       8         /* lanes of a part of a row, at least */
-
 /* Returns the entries of a part; `least` for moderately long rows. A row's parts are summed in parallel, then added in order. */
 static int SpmmPart(int length, int least)
 {
@@ -54,12 +44,12 @@ struct SpmmPartList {
 /* Returns the longest uncut row for parts of at least `least` entries and teams of `lanes` lanes; lanes == 0: independent of the device's load */
 static int SpmmMost(int64_t m, int64_t nz, int least, int lanes)
 {
-  const int64_t teams = lanes ? BUSY / lanes : 0;
-  int64_t       most  = m ? LONG_TIMES * nz / m : 0;
+  const int64_t teams = lanes ? SPMM_BUSY / lanes : 0;
+  int64_t       most  = m ? SPMM_LONG_TIMES * nz / m : 0;
 
   if (4 * m < teams) most = SysMin(most, nz / teams);
   else if (m < teams) most = SysMin(most, 2 * nz / m);
-  return (int)(most < least ? least : SysMin(most, LONG_MOST));
+  return (int)(most < least ? least : SysMin(most, SPMM_LONG_MOST));
 }
 
 /* Cuts the long ones of m rows into parts of at least `least` entries */
@@ -75,7 +65,7 @@ static void SpmmCut(int64_t m, const int *rows, int least, int most, SpmmPartLis
       parts.begin.push_back(k);
       parts.end.push_back(k + part < rows[r + 1] ? k + part : rows[r + 1]);
     }
-    if ((int)parts.begin.size() - parts.first[(size_t)r] > JOINED) parts.join.push_back((int)r);
+    if ((int)parts.begin.size() - parts.first[(size_t)r] > SPMM_PARTS_OWN) parts.join.push_back((int)r);
   }
   parts.first[(size_t)m] = (int)parts.begin.size();
 }
@@ -119,8 +109,8 @@ static SysStatus SpmmMakeParts(int64_t m, const int *rows, int least, int width,
    many average rows, but fewer if the device would idle. */
 static void SpmmDealRows(int64_t m, const int *rows, SpmmShape shape, bool sampled, std::vector<SpmmShare> &shares, std::vector<int> &longs, std::vector<int> &first)
 {
-  const int64_t nz = m ? rows[m] : 0, mean = SysMin(m ? 2 * shape.rows * nz / m : 0, nz / MANY), usual = SysMin(shape.entries, nz / SHARES < SHARE ? SHARE : nz / SHARES), most = mean < usual ? usual : mean;
-  int           part = 0;
+  const int64_t nz = m ? rows[m] : 0, mean = SysMin(m ? 2 * shape.rows * nz / m : 0, nz / SPMM_SHARES_MANY), usual = SysMin(shape.entries, nz / SPMM_SHARES_BUSY < SPMM_SHARE_ENTRIES ? SPMM_SHARE_ENTRIES : nz / SPMM_SHARES_BUSY), most = mean < usual ? usual : mean;
+  int part = 0;
 
   first.push_back(0);
   for (int64_t r = 0, q; r < m; r = q) {
@@ -220,10 +210,10 @@ SysStatus SpmmDeviceCreate(const SysCSR *A, const SysInt *rows, int transpose, i
   if (!*S) return SYS_OUT_OF_MEMORY;
   if (transpose) SYS_CALL(SpmmTransposePattern(A, *S, columns, stream));
   SYS_CALL(SpmmFindNodes(transpose ? A->n : A->m, transpose ? (*S)->i : A->i, transpose ? (*S)->j : A->j, *S, stream));
-  SYS_CALL(SpmmMakeParts(transpose ? A->n : A->m, transpose ? columns.data() : rows, 2 * lanes < PART ? PART : 2 * lanes, width, (*S)->node > 1 ? 0 : lanes < TEAM ? TEAM : lanes, *S, stream));
+  SYS_CALL(SpmmMakeParts(transpose ? A->n : A->m, transpose ? columns.data() : rows, 2 * lanes < SPMM_PART_LEAST ? SPMM_PART_LEAST : 2 * lanes, width, (*S)->node > 1 ? 0 : lanes < SPMM_TEAM_LEAST ? SPMM_TEAM_LEAST : lanes, *S, stream));
   if ((*S)->npart) (*S)->node = 1;
   if ((*S)->node > 1 && !transpose) (*S)->nvalue = (int)SpmmNodesCopied(A->m, (*S)->node, rows);
-  if ((*S)->npart && SpmmShareShape(lanes).rows && (lanes > TEAM || A->nz <= MEAN * (transpose ? A->n : A->m)))
+  if ((*S)->npart && SpmmShareShape(lanes).rows && (lanes > SPMM_TEAM_LEAST || A->nz <= SPMM_SHARES_MEAN * (transpose ? A->n : A->m)))
     SYS_CALL(SpmmMakeDeal(transpose ? A->n : A->m, transpose ? columns.data() : rows, transpose ? (*S)->i : A->i, lanes, &(*S)->deal, stream));
   return SYS_SUCCESS;
 }
@@ -232,7 +222,7 @@ SysStatus SddmmDeviceCreate(const SysCSR *A, const SysInt *rows, SpmmDevice **S,
 {
   *S = new (std::nothrow) SpmmDevice();
   if (!*S) return SYS_OUT_OF_MEMORY;
-  const int most = SpmmMost(A->m, A->nz, PART, TEAM);
+  const int most = SpmmMost(A->m, A->nz, SPMM_PART_LEAST, SPMM_TEAM_LEAST);
   for (int64_t r = 0; r < A->m; r++) {
     if (rows[r + 1] - rows[r] > most) return SpmmMakeDeal(A->m, rows, A->i, 0, &(*S)->deal, stream);
   }

@@ -9,10 +9,6 @@
 
 #include "mat/impls/spmm/cuda/spmmcuda.cuh"
 
-#define TEAM   8 /* lanes of a row, at least */
-#define FLYING 4 /* vectors of the panel that a lane reads together */
-#define NARROW 4 /* rows of the panel that a lane reads together in a row of few lanes */
-
 static __device__ inline void SpmmAdd(SpmmVector &sum, SysReal a, const SpmmVector &d)
 {
   sum.x = fma(a, d.x, sum.x);
@@ -116,21 +112,21 @@ static __device__ inline void SpmmNarrow(const SpmmOperand &A, int k, int k1, in
 template <int LANES, int PER>
 static __device__ inline void SpmmSum(const SpmmOperand &A, int k0, int k1, int t, SpmmVector sum[PER])
 {
-  constexpr int  ALL  = LANES < TEAM ? TEAM : LANES;
+  constexpr int  ALL  = LANES < SPMM_TEAM_LEAST ? SPMM_TEAM_LEAST : LANES;
   const unsigned team = SpmmTeam<ALL>();
 
 #pragma unroll
   for (int v = 0; v < PER; v++) sum[v] = SpmmZero();
   if constexpr (LANES < ALL) {
-    constexpr int TIMES = LANES < NARROW ? NARROW / LANES : 1;
+    constexpr int TIMES = LANES < SPMM_ROW_LOADS_SMALL ? SPMM_ROW_LOADS_SMALL / LANES : 1;
 
     for (int k = k0; k < k1; k += ALL * TIMES) SpmmNarrow<LANES, ALL / LANES, TIMES>(A, k, k1, t, team, sum[0]);
 #pragma unroll
     for (int d = LANES; d < ALL; d *= 2) SpmmAdd(sum[0], 1, SpmmOther(team, sum[0], d, ALL));
   } else {
-    constexpr int STEP = FLYING / PER, UNROLL = LANES == SYS_WARP ? LANES / STEP : 1;
+    constexpr int STEP = SPMM_ROW_LOADS / PER, UNROLL = LANES == SYS_WARP ? LANES / STEP : 1;
 
-    constexpr bool AHEAD = LANES == TEAM && PER == 1; /* reads the next entries during these multiplications; wider rows lack the registers */
+    constexpr bool AHEAD = LANES == SPMM_TEAM_LEAST && PER == 1; /* reads the next entries during these multiplications; wider rows lack the registers */
     int            column, next;
     SysReal        value, following;
 
@@ -145,8 +141,8 @@ static __device__ inline void SpmmSum(const SpmmOperand &A, int k0, int k1, int 
       for (int e = 0; e < LANES; e += STEP) {
         if (k + e + STEP <= k1) SpmmStep<LANES, PER, STEP, true>(A, team, column, value, e, STEP, t, sum);
         else {
-          if (LANES == TEAM && k + e < k1) SpmmStep<LANES, PER, STEP, false>(A, team, column, value, e, k1 - k - e, t, sum);
-          for (int q = e; LANES > TEAM && q < k1 - k; q++) SpmmStep<LANES, PER, 1, true>(A, team, column, value, q, 1, t, sum);
+          if (LANES == SPMM_TEAM_LEAST && k + e < k1) SpmmStep<LANES, PER, STEP, false>(A, team, column, value, e, k1 - k - e, t, sum);
+          for (int q = e; LANES > SPMM_TEAM_LEAST && q < k1 - k; q++) SpmmStep<LANES, PER, 1, true>(A, team, column, value, q, 1, t, sum);
           break;
         }
       }
@@ -164,7 +160,7 @@ static __device__ inline void SpmmRow(const SpmmOperand &A, int64_t r, int t, Sp
     SpmmSum<LANES, PER>(A, k0, k1, t, sum);
     return;
   }
-  const int begin = __ldg(&A.first[r]), after = __ldg(&A.first[r + 1]), end = after - begin > JOINED ? begin + 1 : after;
+  const int begin = __ldg(&A.first[r]), after = __ldg(&A.first[r + 1]), end = after - begin > SPMM_PARTS_OWN ? begin + 1 : after;
 
 #pragma unroll
   for (int v = 0; v < PER; v++) sum[v] = SpmmZero();

@@ -8,12 +8,10 @@
 */
 #include "mat/impls/spmm/cuda/spmmcudarow.cuh"
 
-#define NARROWEST (SPMM_VECTOR == 2 ? 4 : 8) /* lanes of a team; with four lanes, single precision gains on some graphs and loses on others */
-
 /* Narrow teams are many in a thread block, which then takes more rows */
 static constexpr SpmmShape ShareShape(int vectors)
 {
-  return vectors == SYS_WARP ? SpmmShape{BLOCK_ROWS, 512} : vectors == 16 ? SpmmShape{64, 1024} : vectors >= NARROWEST ? SpmmShape{128, 1024} : SpmmShape{0, 0};
+  return vectors == SYS_WARP ? SpmmShape{SPMM_BLOCK_ROWS, 512} : vectors == 16 ? SpmmShape{64, 1024} : vectors >= SPMM_SHARE_LEAST ? SpmmShape{128, 1024} : SpmmShape{0, 0};
 }
 
 SpmmShape SpmmShareShape(int vectors)
@@ -41,7 +39,7 @@ static __device__ inline SpmmShared SpmmShareEntry(const SpmmOperand &A, const S
 }
 
 template <int LANES, int ROWS>
-static __global__ void __launch_bounds__(SYS_THREADS, SpmmBlocks<TEAM>()) SpmmShares(const SpmmOperand A, const SpmmShare *__restrict__ shares, const unsigned char *__restrict__ local, SpmmVector *__restrict__ parts, int ncol, SysReal *__restrict__ C, int64_t ld)
+static __global__ void __launch_bounds__(SYS_THREADS, SpmmBlocks<SPMM_TEAM_LEAST>()) SpmmShares(const SpmmOperand A, const SpmmShare *__restrict__ shares, const unsigned char *__restrict__ local, SpmmVector *__restrict__ parts, int ncol, SysReal *__restrict__ C, int64_t ld)
 {
   constexpr int         TEAMS = SYS_THREADS / LANES;
   __shared__ SysReal    tile[LANES * SPMM_VECTOR * (ROWS + 1)];
@@ -50,7 +48,7 @@ static __global__ void __launch_bounds__(SYS_THREADS, SpmmBlocks<TEAM>()) SpmmSh
   const SpmmShare       share = shares[blockIdx.x];
   const int             t = (int)threadIdx.x % LANES, y = (int)threadIdx.x / LANES;
   const unsigned        team = SpmmTeam<LANES>();
-  const int             each = ((share.end - share.begin + TEAMS - 1) / TEAMS + FLYING - 1) / FLYING * FLYING, before = y * each < share.end - share.begin ? y * each : share.end - share.begin;
+  const int             each = ((share.end - share.begin + TEAMS - 1) / TEAMS + SPMM_ROW_LOADS - 1) / SPMM_ROW_LOADS * SPMM_ROW_LOADS, before = y * each < share.end - share.begin ? y * each : share.end - share.begin;
   const int             k0 = share.begin + before, k1 = share.end - k0 < each ? share.end : k0 + each;
   SpmmVector            sum   = SpmmZero();
   bool                  began = true, open = false; /* began: the sum's row began in these entries; open: it continues after them */
@@ -74,12 +72,12 @@ static __global__ void __launch_bounds__(SYS_THREADS, SpmmBlocks<TEAM>()) SpmmSh
     const unsigned   last = __ballot_sync(team, x.ends) >> (threadIdx.x % SYS_WARP / LANES * LANES);
 
 #pragma unroll 1
-    for (int e0 = 0; e0 < n; e0 += FLYING) {
-      SpmmVector d[FLYING][1];
+    for (int e0 = 0; e0 < n; e0 += SPMM_ROW_LOADS) {
+      SpmmVector d[SPMM_ROW_LOADS][1];
 
-      SpmmRead<LANES, 1, FLYING>(A.panel, team, x.column, e0, t, d);
+      SpmmRead<LANES, 1, SPMM_ROW_LOADS>(A.panel, team, x.column, e0, t, d);
 #pragma unroll
-      for (int e = 0; e < FLYING; e++) {
+      for (int e = 0; e < SPMM_ROW_LOADS; e++) {
         SpmmAdd(sum, __shfl_sync(team, x.value, e0 + e, LANES), d[e][0]);
         if (last >> (e0 + e) & 1) {
           if (began) write(__shfl_sync(team, x.row, e0 + e, LANES));
@@ -149,5 +147,5 @@ SysStatus SpmmSharesMult(const SpmmDeal *deal, const SpmmOperand &A, int ncol, S
   if (deal->vectors == SYS_WARP) return SpmmSharesLaunch<SYS_WARP>(deal, A, ncol, C, ld, stream);
   if (deal->vectors == 16) return SpmmSharesLaunch<16>(deal, A, ncol, C, ld, stream);
   if (deal->vectors == 8) return SpmmSharesLaunch<8>(deal, A, ncol, C, ld, stream);
-  return SpmmSharesLaunch<NARROWEST>(deal, A, ncol, C, ld, stream);
+  return SpmmSharesLaunch<SPMM_SHARE_LEAST>(deal, A, ncol, C, ld, stream);
 }

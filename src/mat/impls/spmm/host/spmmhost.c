@@ -10,8 +10,8 @@
 #include "sys/systhreads.h"
 #include "mat/impls/spmm/host/spmmhost.h"
 
-#define BLOCK SPMM_BLOCK
-#define TILE  16 /* rows of the dense matrix in one step of the packing */
+#define BLOCK          SPMM_BLOCK
+#define SPMM_PACK_ROWS 16 /* rows of the dense matrix in one step of the packing */
 
 const SpmmKernels *SpmmHostKernels(void)
 {
@@ -42,8 +42,8 @@ static void SpmmColumnsOf(const SpmmKernels *kernels, const SysInt i[], const Sy
   SysInt least = (SysInt)n, greatest = -1;
 
   kernels->reach(i[r1] - i[r0], j + i[r0], &least, &greatest);
-  *c0 = least / TILE * TILE;
-  *c1 = SysMin((int64_t)(greatest / TILE * TILE) + TILE, n);
+  *c0 = least / SPMM_PACK_ROWS * SPMM_PACK_ROWS;
+  *c1 = SysMin((int64_t)(greatest / SPMM_PACK_ROWS * SPMM_PACK_ROWS) + SPMM_PACK_ROWS, n);
   if (greatest < 0) *c0 = *c1 = 0;
 }
 

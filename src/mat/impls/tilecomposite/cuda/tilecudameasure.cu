@@ -8,14 +8,7 @@
 #include <cstring>
 
 #include "mat/impls/tilecomposite/cuda/tilecuda.cuh"
-
-#define ROUNDS   64                 /* rectangles of each warp, at most */
-#define MOST     ((int64_t)1 << 26) /* entries of a matrix, at most */
-#define FAR      ((int64_t)1 << 28) /* bytes of x that is read anywhere */
-#define NEAR     ((int64_t)1 << 14) /* bytes of x that is near */
-#define OTHER    ((int64_t)1 << 20) /* columns in tiles, rows that are added */
-#define TRIALS   3
-#define LAUNCHES 4 /* of a trial */
+#include "mat/impls/tilecomposite/host/tilepolicy.h"
 
 static __device__ __forceinline__ uint32_t MeasureHash(uint32_t k)
 {
@@ -63,16 +56,16 @@ static SysStatus MeasureTime(const Measured *M, const TileView *A, int next, con
   SYS_CUDA(cudaEventCreate(&begin));
   SYS_CUDA(cudaEventCreate(&end));
   *seconds = 0;
-  for (int k = 0; k < TRIALS && !status; k++) {
+  for (int k = 0; k < TILE_MEASURE_TRIALS && !status; k++) {
     float ms = 0;
 
     if (before) status = TileLaunch(before, M->blocks, 1, M->x, 0, NULL, M->z, 0);
     (void)cudaEventRecord(begin, 0);
-    for (int l = 0; l < LAUNCHES && !status; l++, v.work += next) status = TileLaunch(&v, M->blocks, 1, M->x, 0, NULL, M->z, 0);
+    for (int l = 0; l < TILE_MEASURE_LAUNCHES && !status; l++, v.work += next) status = TileLaunch(&v, M->blocks, 1, M->x, 0, NULL, M->z, 0);
     (void)cudaEventRecord(end, 0);
     if (!status && cudaEventSynchronize(end) != cudaSuccess) status = SysDeviceFailed(cudaGetLastError(), "cudaEventSynchronize(end)");
     (void)cudaEventElapsedTime(&ms, begin, end);
-    if (k == 0 || 1e-3 * ms / LAUNCHES < *seconds) *seconds = 1e-3 * ms / LAUNCHES;
+    if (k == 0 || 1e-3 * ms / TILE_MEASURE_LAUNCHES < *seconds) *seconds = 1e-3 * ms / TILE_MEASURE_LAUNCHES;
   }
   (void)cudaEventDestroy(begin);
   (void)cudaEventDestroy(end);
@@ -85,14 +78,14 @@ static SysStatus MeasureShape(Measured *M, int wide, int64_t w, int64_t h, int s
 {
   const bool    rows  = w > h;
   const int64_t steps = rows ? (w + SYS_WARP - 1) / SYS_WARP : w, groups = rows ? h : (h + SYS_WARP - 1) / SYS_WARP, stored = steps * groups * SYS_WARP;
-  const int64_t rounds   = std::max<int64_t>(1, std::min<int64_t>(ROUNDS, MOST / (stored * M->warps)));
-  const int     launches = before ? TRIALS * LAUNCHES : 1, n = share ? share * launches : (int)std::min<int64_t>(rounds * M->warps, MOST / stored);
+  const int64_t rounds   = std::max<int64_t>(1, std::min<int64_t>(TILE_MEASURE_ROUNDS, TILE_MEASURE_ENTRIES / (stored * M->warps)));
+  const int     launches = before ? TILE_MEASURE_TRIALS * TILE_MEASURE_LAUNCHES : 1, n = share ? share * launches : (int)std::min<int64_t>(rounds * M->warps, TILE_MEASURE_ENTRIES / stored);
   TileView      v = M->v;
 
   v.nwork   = share ? share : n;
-  v.nnarrow = wide ? 0 : MOST;
+  v.nnarrow = wide ? 0 : TILE_MEASURE_ENTRIES;
   *entries  = (double)v.nwork * (double)(w * h);
-  SYS_CALL(SysLaunch(MeasureRectangles, SysBlocksLoop(n), SYS_THREADS, 0, 0, n, share ? MOST / n / SYS_WARP * SYS_WARP : stored, (unsigned)h, (unsigned)steps, (unsigned)(rows ? TILE_ROWS : TILE_COLUMNS) + 4u * wide, M->work));
+  SYS_CALL(SysLaunch(MeasureRectangles, SysBlocksLoop(n), SYS_THREADS, 0, 0, n, share ? TILE_MEASURE_ENTRIES / n / SYS_WARP * SYS_WARP : stored, (unsigned)h, (unsigned)steps, (unsigned)(rows ? TILE_ROWS : TILE_COLUMNS) + 4u * wide, M->work));
   v.work = M->work;
   return MeasureTime(M, &v, before ? share : 0, before, seconds);
 }
@@ -115,7 +108,7 @@ static SysStatus MeasureTable(Measured *M, int wide, int share, const TileView *
 template <typename T>
 static SysStatus MeasureSpread(int64_t columns, const T *column)
 {
-  return SysLaunch(MeasureColumns<T>, SysBlocksLoop(MOST), SYS_THREADS, 0, 0, MOST, (uint32_t)columns, (T *)column);
+  return SysLaunch(MeasureColumns<T>, SysBlocksLoop(TILE_MEASURE_ENTRIES), SYS_THREADS, 0, 0, TILE_MEASURE_ENTRIES, (uint32_t)columns, (T *)column);
 }
 
 /* Measures the costs of a product besides rectangles */
@@ -129,27 +122,27 @@ static SysStatus MeasureOther(Measured *M, TileModel *T)
   M->launch = T->launch;
   v.ncol    = 1;
   SYS_CALL(MeasureTime(M, &v, 0, NULL, &T->meet));
-  SYS_CALL(SysLaunch(MeasureColumns<int>, SysBlocksLoop(OTHER), SYS_THREADS, 0, 0, OTHER, (uint32_t)OTHER, M->perm));
-  v.ncol = (int)OTHER;
+  SYS_CALL(SysLaunch(MeasureColumns<int>, SysBlocksLoop(TILE_MEASURE_COLUMNS), SYS_THREADS, 0, 0, TILE_MEASURE_COLUMNS, (uint32_t)TILE_MEASURE_COLUMNS, M->perm));
+  v.ncol = (int)TILE_MEASURE_COLUMNS;
   SYS_CALL(MeasureTime(M, &v, 0, NULL, &seconds));
-  T->copy = std::max(seconds - T->meet, 0.) / OTHER;
-  SYS_CALL(SysLaunch(MeasureLine, SysBlocksLoop(OTHER + 1), SYS_THREADS, 0, 0, OTHER + 1, 2, M->slot));
+  T->copy = std::max(seconds - T->meet, 0.) / TILE_MEASURE_COLUMNS;
+  SYS_CALL(SysLaunch(MeasureLine, SysBlocksLoop(TILE_MEASURE_COLUMNS + 1), SYS_THREADS, 0, 0, TILE_MEASURE_COLUMNS + 1, 2, M->slot));
   v.ncol = 0;
-  v.nsum = (int)OTHER;
+  v.nsum = (int)TILE_MEASURE_COLUMNS;
   SYS_CALL(MeasureTime(M, &v, 0, NULL, &seconds));
-  T->sum = std::max(seconds - T->meet, 0.) / (3 * OTHER);
+  T->sum = std::max(seconds - T->meet, 0.) / (3 * TILE_MEASURE_COLUMNS);
   return SYS_SUCCESS;
 }
 
 static SysStatus MeasureAll(Measured *M, TileModel *T)
 {
-  const int64_t levels[TILE_LEVELS] = {NEAR / (int64_t)sizeof(SysScalar), TILE_NARROW, FAR / (int64_t)sizeof(SysScalar)};
+  const int64_t levels[TILE_LEVELS] = {TILE_MEASURE_NEAR / (int64_t)sizeof(SysScalar), TILE_NARROW, TILE_MEASURE_FAR / (int64_t)sizeof(SysScalar)};
 
   SYS_CALL(MeasureOther(M, T));
   for (int k = 0; k < TILE_READS; k++) {
     double entries, seconds;
 
-    SYS_CALL(MeasureSpread((NEAR << k) / (int64_t)sizeof(SysScalar), M->v.wide));
+    SYS_CALL(MeasureSpread((TILE_MEASURE_NEAR << k) / (int64_t)sizeof(SysScalar), M->v.wide));
     SYS_CALL(MeasureShape(M, 1, 32, 32, 0, NULL, &entries, &seconds));
     T->read[k] = seconds / entries;
   }
@@ -163,9 +156,9 @@ static SysStatus MeasureAll(Measured *M, TileModel *T)
     for (int wide = 0; wide < 2; wide++) { /* tile columns: with few warps, as slow as columns anywhere in the cache */
       TileView before = M->v;
 
-      before.work    = M->work + ROUNDS * M->warps; /* one rectangle a warp, spread over the whole matrix */
-      before.nwork   = (int)(MOST / TILE_MOST);
-      before.nnarrow = wide ? 0 : MOST;
+      before.work    = M->work + TILE_MEASURE_ROUNDS * M->warps; /* one rectangle a warp, spread over the whole matrix */
+      before.nwork   = (int)(TILE_MEASURE_ENTRIES / TILE_MOST);
+      before.nnarrow = wide ? 0 : TILE_MEASURE_ENTRIES;
       SYS_CALL(SysLaunch(MeasureRectangles, SysBlocksLoop(before.nwork), SYS_THREADS, 0, 0, before.nwork, (int64_t)TILE_MOST, 32u, (unsigned)(TILE_MOST / 32), (unsigned)TILE_COLUMNS + 4u * wide, (TileWork *)before.work));
       SYS_CALL(MeasureTable(M, wide, M->units, &before, T->alone[wide]));
     }
@@ -193,16 +186,16 @@ SysStatus TileDeviceMeasure(TileModel *T)
   T->warps  = M.warps;
   T->units  = M.units;
   for (int pass = 0; pass < 2; pass++) {
-    SysArenaTake(&arena, (char **)&M.x, (size_t)FAR);
-    SysArenaTake(&arena, &M.z, (size_t)MOST);
-    SysArenaTake(&arena, (SysScalar **)&M.v.val, (size_t)MOST);
-    SysArenaTake(&arena, &M.v.sums, 2 * (size_t)OTHER);
-    SysArenaTake(&arena, &M.work, (size_t)M.warps * ROUNDS + MOST / TILE_MOST);
-    SysArenaTake(&arena, &M.perm, (size_t)OTHER);
-    SysArenaTake(&arena, &M.slot, (size_t)OTHER + 1);
-    SysArenaTake(&arena, (int **)&M.v.target, (size_t)MOST);
-    SysArenaTake(&arena, (uint16_t **)&M.v.narrow, (size_t)MOST);
-    SysArenaTake(&arena, (uint32_t **)&M.v.wide, (size_t)MOST);
+    SysArenaTake(&arena, (char **)&M.x, (size_t)TILE_MEASURE_FAR);
+    SysArenaTake(&arena, &M.z, (size_t)TILE_MEASURE_ENTRIES);
+    SysArenaTake(&arena, (SysScalar **)&M.v.val, (size_t)TILE_MEASURE_ENTRIES);
+    SysArenaTake(&arena, &M.v.sums, 2 * (size_t)TILE_MEASURE_COLUMNS);
+    SysArenaTake(&arena, &M.work, (size_t)M.warps * TILE_MEASURE_ROUNDS + TILE_MEASURE_ENTRIES / TILE_MOST);
+    SysArenaTake(&arena, &M.perm, (size_t)TILE_MEASURE_COLUMNS);
+    SysArenaTake(&arena, &M.slot, (size_t)TILE_MEASURE_COLUMNS + 1);
+    SysArenaTake(&arena, (int **)&M.v.target, (size_t)TILE_MEASURE_ENTRIES);
+    SysArenaTake(&arena, (uint16_t **)&M.v.narrow, (size_t)TILE_MEASURE_ENTRIES);
+    SysArenaTake(&arena, (uint32_t **)&M.v.wide, (size_t)TILE_MEASURE_ENTRIES);
     SysArenaTake(&arena, &M.v.meet, 1);
     if (pass) break;
     SYS_CALL(SysArenaAllocate(&arena));
@@ -215,6 +208,6 @@ SysStatus TileDeviceMeasure(TileModel *T)
   M.v.row   = M.v.target;
   M.v.ntile = 1;
   M.v.width = TILE_NARROW;
-  SYS_CALL(SysLaunch(MeasureLine, SysBlocksLoop(MOST), SYS_THREADS, 0, 0, MOST, 1, (int *)M.v.target));
+  SYS_CALL(SysLaunch(MeasureLine, SysBlocksLoop(TILE_MEASURE_ENTRIES), SYS_THREADS, 0, 0, TILE_MEASURE_ENTRIES, 1, (int *)M.v.target));
   return MeasureAll(&M, T);
 }

@@ -9,7 +9,7 @@
 */
 #include "mat/impls/tilecomposite/cuda/tilecuda.cuh"
 
-#define UNROLL 8 /* steps that are loaded at once */
+#define TILE_LOADS 8 /* steps that are loaded at once */
 
 /* A grid-wide barrier; the launch is cooperative, so all blocks are resident */
 static __device__ __forceinline__ void TileMeet(unsigned *meet, unsigned blocks)
@@ -48,20 +48,20 @@ static __device__ __forceinline__ SysScalar TileWarpSum(SysScalar s)
 }
 
 template <typename T>
-static __device__ __forceinline__ void TileLoad(const T *column, const SysScalar *val, const SysScalar *x, int left, SysScalar product[UNROLL])
+static __device__ __forceinline__ void TileLoad(const T *column, const SysScalar *val, const SysScalar *x, int left, SysScalar product[TILE_LOADS])
 {
   const T   none = (T)TILE_NO_COLUMN;
-  T         c[UNROLL];
-  SysScalar v[UNROLL];
+  T         c[TILE_LOADS];
+  SysScalar v[TILE_LOADS];
 
 #pragma unroll
-  for (int u = 0; u < UNROLL; u++) c[u] = u < left ? __ldcs(column + u * SYS_WARP) : none;
+  for (int u = 0; u < TILE_LOADS; u++) c[u] = u < left ? __ldcs(column + u * SYS_WARP) : none;
 #pragma unroll
-  for (int u = 0; u < UNROLL; u++) v[u] = u < left ? __ldcs(val + u * SYS_WARP) : 0;
+  for (int u = 0; u < TILE_LOADS; u++) v[u] = u < left ? __ldcs(val + u * SYS_WARP) : 0;
 #pragma unroll
-  for (int u = 0; u < UNROLL; u++) product[u] = x[c[u] == none ? 0 : c[u]]; /* unconditional, so that no load waits for a product */
+  for (int u = 0; u < TILE_LOADS; u++) product[u] = x[c[u] == none ? 0 : c[u]]; /* unconditional, so that no load waits for a product */
 #pragma unroll
-  for (int u = 0; u < UNROLL; u++) product[u] = c[u] == none ? 0 : v[u] * product[u];
+  for (int u = 0; u < TILE_LOADS; u++) product[u] = c[u] == none ? 0 : v[u] * product[u];
 }
 
 /* Multiplies a rectangle of groups of `steps` steps; a group is a strip of rows, or a row */
@@ -72,14 +72,14 @@ static __device__ __forceinline__ void TileRectangle(const TileWork &w, const Sy
   const unsigned groups  = columns ? (w.pieces + SYS_WARP - 1) / SYS_WARP : w.pieces;
   const int      total   = (int)(groups * w.steps);
   unsigned       group = 0, in = 0;
-  SysScalar      sum = 0, product[UNROLL];
+  SysScalar      sum = 0, product[TILE_LOADS];
 
   column += w.place + lane;
   val += w.place + lane;
-  for (int k = 0; k < total; k += UNROLL) {
+  for (int k = 0; k < total; k += TILE_LOADS) {
     TileLoad(column + (size_t)k * SYS_WARP, val + (size_t)k * SYS_WARP, x, total - k, product);
 #pragma unroll
-    for (int u = 0; u < UNROLL; u++) {
+    for (int u = 0; u < TILE_LOADS; u++) {
       if (k + u < total) { /* uniform in the warp */
         sum += product[u];
         if (++in == w.steps) {

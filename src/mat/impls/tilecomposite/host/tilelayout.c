@@ -8,12 +8,7 @@
 
 #include "sys/sysmemory.h"
 #include "mat/impls/tilecomposite/host/tilelayout.h"
-
-#define HOST_WORK 8192 /* entries of a rectangle without a model */
-#define COO_WORK  1024 /* entries of a rectangle in coordinates */
-#define SECTOR    32   /* bytes that a GPU reads at least */
-#define LINE      128  /* bytes that a line of its caches has room for */
-#define REGULAR   8    /* a matrix is regular if no row and no column is longer than so many times the mean */
+#include "mat/impls/tilecomposite/host/tilepolicy.h"
 
 /* A piece, in the order of rows */
 typedef struct {
@@ -208,16 +203,16 @@ static int64_t LayoutSort(const Piece *piece, int64_t p0, int64_t p1, int64_t so
 static double ReadTime(const SysCSR *A, const Tiles *T, const TileModel *model, int64_t first, int64_t last, int tile)
 {
   const int64_t step  = 32;
-  const double  lines = ceil((double)A->n * sizeof(SysScalar) / LINE);
+  const double  lines = ceil((double)A->n * sizeof(SysScalar) / TILE_LINE);
   double        sum = 0, entries = 0;
 
   for (int64_t k = first; k < last; k += step) {
-    const double columns = (double)(k - first + step / 2), bytes = tile ? sizeof(SysScalar) * columns : LINE * lines * -expm1(-columns / lines);
+    const double columns = (double)(k - first + step / 2), bytes = tile ? sizeof(SysScalar) * columns : TILE_LINE * lines * -expm1(-columns / lines);
     double       here = 0;
 
     for (int64_t c = k; c < k + step && c < last; c++) here += (double)T->length[T->column[c]];
     entries += here;
-    sum += here * TileRead(model, bytes, here / (double)(SysMin(last - k, step) * model->units) * (tile ? SECTOR / (double)sizeof(SysScalar) : 1));
+    sum += here * TileRead(model, bytes, here / (double)(SysMin(last - k, step) * model->units) * (tile ? TILE_SECTOR / (double)sizeof(SysScalar) : 1));
   }
   return entries > 0 ? sum / entries : 0;
 }
@@ -228,7 +223,7 @@ static double ReadApart(const SysCSR *A)
   int64_t apart = 0;
 
   for (int64_t r = 0; r < A->m; r++) {
-    for (SysInt k = A->i[r]; k < A->i[r + 1]; k++) apart += k == A->i[r] || A->j[k] / (SysInt)(SECTOR / sizeof(SysScalar)) != A->j[k - 1] / (SysInt)(SECTOR / sizeof(SysScalar));
+    for (SysInt k = A->i[r]; k < A->i[r + 1]; k++) apart += k == A->i[r] || A->j[k] / (SysInt)(TILE_SECTOR / sizeof(SysScalar)) != A->j[k - 1] / (SysInt)(TILE_SECTOR / sizeof(SysScalar));
   }
   return A->nz ? (double)apart / (double)A->nz : 1;
 }
@@ -438,7 +433,7 @@ static SysStatus LayoutMake(const SysCSR *A, const TileModel *model, int sizes_o
     if (!sorted || !T->work) status = SYS_OUT_OF_MEMORY;
   }
   if (!status) {
-    for (int t = 0; t <= L->ntile; t++) T->work[t] = L->params.work ? L->params.work : HOST_WORK;
+    for (int t = 0; t <= L->ntile; t++) T->work[t] = L->params.work ? L->params.work : TILE_WORK_HOST;
     if (model) status = LayoutPlan(A, L, T, model, sorted);
   }
   if (!status) {
@@ -489,7 +484,7 @@ SysStatus TileLayoutCreate(const SysCSR *A, const TileParams *params, const Tile
   *L = (TileLayout){.m = A->m, .n = A->n, .nz = A->nz, .params = *params};
   if (A->n >= UINT32_MAX || A->m >= UINT32_MAX || A->nz >= UINT32_MAX) return SYS_TOO_LARGE;
   if (L->params.width < 1) L->params.width = TILE_NARROW;
-  if (L->params.coo && !L->params.work) L->params.work = COO_WORK;
+  if (L->params.coo && !L->params.work) L->params.work = TILE_WORK_COO;
   status = LayoutMake(A, model, sizes_only, nworker, L, &T);
   TilesDestroy(&T);
   if (status) TileLayoutDestroy(L);
@@ -529,5 +524,5 @@ int TileIsRegular(const SysCSR *A)
   for (int64_t c = 0; c < A->n; c++) longest = length[c] > longest ? length[c] : longest;
   for (int64_t r = 0; r < A->m; r++) longest = A->i[r + 1] - A->i[r] > longest ? A->i[r + 1] - A->i[r] : longest;
   free(length);
-  return (double)longest * (double)SysMin(A->m, A->n) <= REGULAR * (double)A->nz;
+  return (double)longest * (double)SysMin(A->m, A->n) <= TILE_REGULAR * (double)A->nz;
 }

@@ -7,9 +7,7 @@
 #include <string.h>
 
 #include "mat/impls/tilecomposite/host/tileplan.h"
-
-#define WORK_LEAST 64  /* entries of a rectangle that are tried: 64, 96, 128, 192, ... TILE_MOST */
-#define STEPS      256 /* of the time that the last warp takes alone */
+#include "mat/impls/tilecomposite/host/tilepolicy.h"
 
 double TilePerformance(const TileRates table, double w, double h)
 {
@@ -80,19 +78,19 @@ static double FullTime(const TileModel *T, const TilePart *p, double w, double h
    ones need less than the device, else the device's. */
 static double Pace(int warps, const double alone[], const double part[])
 {
-  double within[STEPS] = {0}, after[STEPS] = {0}, last = 0, need = 0, time = 0;
+  double within[TILE_PACE_STEPS] = {0}, after[TILE_PACE_STEPS] = {0}, last = 0, need = 0, time = 0;
 
   for (int k = 0; k < warps; k++) last = fmax(last, alone[k]);
   if (last <= 0) return 0;
   for (int k = 0; k < warps; k++) {
-    const double end = alone[k] / last * STEPS, rate = alone[k] > 0 ? part[k] / alone[k] : 0;
-    const int    in = (int)end < STEPS ? (int)end : STEPS - 1;
+    const double end = alone[k] / last * TILE_PACE_STEPS, rate = alone[k] > 0 ? part[k] / alone[k] : 0;
+    const int    in = (int)end < TILE_PACE_STEPS ? (int)end : TILE_PACE_STEPS - 1;
 
     within[in] += rate * (end - in);
     after[in] += rate;
   }
-  for (int k = STEPS - 1; k >= 0; k--) {
-    time += last / STEPS * fmax(1, need + within[k]);
+  for (int k = TILE_PACE_STEPS - 1; k >= 0; k--) {
+    time += last / TILE_PACE_STEPS * fmax(1, need + within[k]);
     need += after[k];
   }
   return time;
@@ -147,7 +145,7 @@ double TilePartition(const TileModel *T, int npart, TilePart *part, double most,
   double  least = 0;
   int64_t best  = 0;
 
-  for (int64_t work = WORK_LEAST; work <= TILE_MOST; work = WorkNext(work)) {
+  for (int64_t work = TILE_WORK_LEAST; work <= TILE_MOST; work = WorkNext(work)) {
     double time;
 
     for (int k = 0; k < npart; k++) part[k].work = work;
@@ -160,7 +158,7 @@ double TilePartition(const TileModel *T, int npart, TilePart *part, double most,
   for (int k = 0; k < npart; k++) part[k].work = best;
   for (int k = 0; k < npart && npart > 1 && least < most; k++) {
     best = part[k].work;
-    for (int64_t work = WORK_LEAST; work <= TILE_MOST; work = WorkNext(work)) {
+    for (int64_t work = TILE_WORK_LEAST; work <= TILE_MOST; work = WorkNext(work)) {
       double time;
 
       part[k].work = work;
@@ -208,7 +206,7 @@ static TileRates *TableOf(TileModel *T, int k)
 {
   return k < 2 * TILE_LEVELS ? &T->full[k / TILE_LEVELS][k % TILE_LEVELS] : &T->alone[k - 2 * TILE_LEVELS];
 }
-#define TABLES (2 * TILE_LEVELS + 2)
+#define TILE_TABLES (2 * TILE_LEVELS + 2)
 
 const char *TileModelRead(const char *name, TileModel *T)
 {
@@ -227,7 +225,7 @@ const char *TileModelRead(const char *name, TileModel *T)
   for (int k = 0; k < TILE_READS && !wrong; k++) {
     if (fscanf(f, k ? "%lf" : " read %lf", T->read + k) != 1 || !(T->read[k] > 0)) wrong = "line 4 must have the seconds of an entry for each size of x";
   }
-  for (int table = 0; table < TABLES && !wrong; table++) {
+  for (int table = 0; table < TILE_TABLES && !wrong; table++) {
     for (int k = 0; k < TILE_SHAPES * TILE_SHAPES && !wrong; k++) {
       double *to = &(*TableOf(T, table))[0][0] + k;
 
@@ -248,7 +246,7 @@ int TileModelWrite(const char *name, const TileModel *T)
   fprintf(f, "%s%sgpu %s\nscalar %d warps %d units %d launch %.3g meet %.3g copy %.3g sum %.3g\nread", head, version, T->gpu, T->scalar, T->warps, T->units, T->launch, T->meet, T->copy, T->sum);
   for (int k = 0; k < TILE_READS; k++) fprintf(f, " %.4g", T->read[k]);
   fprintf(f, "\n");
-  for (int table = 0; table < TABLES; table++) {
+  for (int table = 0; table < TILE_TABLES; table++) {
     for (int w = 0; w < TILE_SHAPES; w++) {
       for (int h = 0; h < TILE_SHAPES; h++) fprintf(f, "%s%.4g", h ? " " : "", (*TableOf(&copy, table))[w][h]);
       fprintf(f, "\n");
