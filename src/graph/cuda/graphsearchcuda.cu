@@ -96,7 +96,7 @@ static __device__ __forceinline__ Word SearchRow(unsigned mask, int first, int e
   return found & want;
 }
 
-/* Back along the edges of the vertices that some source has not reached: groups of threads take short rows, and the warp those of more than SYS_WARP * GROUP entries */
+/* Back along the edges of the vertices that some source has not reached: groups of threads take short rows, and the warp those of more than SYS_WARP * GRAPH_SEARCH_LANES entries */
 static __global__ void __launch_bounds__(SYS_THREADS) SearchPull(int m, const int *i, const int *j, Word all, const Word *seen, const Word *last, Word *next)
 {
   const int      lane = (int)threadIdx.x % SYS_WARP, thread = lane % GRAPH_SEARCH_LANES, of = SYS_WARP / GRAPH_SEARCH_LANES;

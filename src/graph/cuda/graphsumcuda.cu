@@ -10,7 +10,7 @@
 #define GRAPH_SUM_BLOCKS 1024 /* at most; each leaves a partial sum */
 
 struct _GraphSums {
-  SysScalar *part   = NULL; /* on the device: 2 * BLOCKS */
+  SysScalar *part   = NULL; /* on the device: 2 * GRAPH_SUM_BLOCKS */
   SysScalar *result = NULL; /* on the host: the change and the total */
 };
 

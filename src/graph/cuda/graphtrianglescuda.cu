@@ -12,7 +12,7 @@
 
 #define TRIANGLES_LANES      8     /* threads that look up the edges of a vertex */
 #define TRIANGLES_WARP_ROW   128   /* rows of up to so many entries are looked up by a warp, longer ones by a block */
-#define TRIANGLES_WARP_SLOTS 256   /* of a warp's table: a power of 2 of at least 2 SHORT */
+#define TRIANGLES_WARP_SLOTS 256   /* of a warp's table: a power of 2 of at least 2 TRIANGLES_WARP_ROW */
 #define TRIANGLES_BLOCK_ROW  16384 /* entries of a row in a block's table; longer rows are searched where they lie */
 #define TRIANGLES_EMPTY      -1
 
@@ -97,7 +97,7 @@ static __device__ __forceinline__ int TrianglesFind(int v, const int *table, int
   }
 }
 
-/* The triangles whose first vertex is that of a row, as far as this thread finds them; a thread is one of so many groups of GROUP threads. table is NULL if the row is too long. */
+/* The triangles whose first vertex is that of a row, as far as this thread finds them; a thread is one of so many groups of TRIANGLES_LANES threads. table is NULL if the row is too long. */
 static __device__ __forceinline__ unsigned long long TrianglesRow(Oriented U, int r, int thread, int threads, const int *table, int slots)
 {
   const int          first = U.i[r], n = U.i[r + 1] - first;

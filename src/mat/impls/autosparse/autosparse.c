@@ -76,12 +76,14 @@ static int RankDevice_AutoSparse(const MatShadowCSR *csr, const void *params, Ma
 M*/
 MAT_SHADOW_CONSTRUCTORS(AutoSparse)
 
-const MatShadowFormat MatShadowFormatAutoSparse = {.name    = MATAUTOSPARSE,
-                                                   .seqtype = MATSEQAIJAUTOSPARSE,
-                                                   .mpitype = MATMPIAIJAUTOSPARSE,
-                                                   .host    = {.rank = RankHost_AutoSparse},
+const MatShadowFormat MatShadowFormatAutoSparse = {
+  .name      = MATAUTOSPARSE,
+  .seqtype   = MATSEQAIJAUTOSPARSE,
+  .mpitype   = MATMPIAIJAUTOSPARSE,
+  .host.rank = RankHost_AutoSparse,
 #if defined(SYS_HAVE_DEVICE)
-                                                   .device = {.rank = RankDevice_AutoSparse},
+  .device.rank = RankDevice_AutoSparse,
 #endif
-                                                   .create_seq = MatCreate_SeqAIJAutoSparse,
-                                                   .create_mpi = MatCreate_MPIAIJAutoSparse};
+  .create_seq = MatCreate_SeqAIJAutoSparse,
+  .create_mpi = MatCreate_MPIAIJAutoSparse,
+};

@@ -369,20 +369,36 @@ M*/
 MAT_SHADOW_CONSTRUCTORS(CCOO)
 
 const MatShadowFormat MatShadowFormatCCOO = {
-  .name        = MATCCOO,
-  .seqtype     = MATSEQAIJCCOO,
-  .mpitype     = MATMPIAIJCCOO,
-  .citation    = CcooCitation,
-  .cited       = &CcooCited,
-  .params_size = sizeof(CcooMatParams),
-  .open        = NULL, /* MATAMB was as fast or faster on every matrix measured, on host and device */
-  .host        = {RankHost_CCOO,   LayoutHost_CCOO,   CcooHostUpdate,   CcooHostMult,   CcooHostMultTranspose,   DescribeHost_CCOO,   CcooHostDestroy,   NULL, CcooFigures, CcooView},
+  .name               = MATCCOO,
+  .seqtype            = MATSEQAIJCCOO,
+  .mpitype            = MATMPIAIJCCOO,
+  .citation           = CcooCitation,
+  .cited              = &CcooCited,
+  .params_size        = sizeof(CcooMatParams),
+  .open               = NULL, /* MATAMB was as fast or faster on every matrix measured, on host and device */
+  .host.rank          = RankHost_CCOO,
+  .host.layout        = LayoutHost_CCOO,
+  .host.update        = CcooHostUpdate,
+  .host.mult          = CcooHostMult,
+  .host.multtranspose = CcooHostMultTranspose,
+  .host.describe      = DescribeHost_CCOO,
+  .host.destroy       = CcooHostDestroy,
+  .host.figures       = CcooFigures,
+  .host.view          = CcooView,
 #if defined(SYS_HAVE_DEVICE)
-  .device = {RankDevice_CCOO, LayoutDevice_CCOO, CcooDeviceUpdate, CcooDeviceMult, CcooDeviceMultTranspose, DescribeDevice_CCOO, CcooDeviceDestroy, NULL, CcooFigures, CcooView},
+  .device.rank          = RankDevice_CCOO,
+  .device.layout        = LayoutDevice_CCOO,
+  .device.update        = CcooDeviceUpdate,
+  .device.mult          = CcooDeviceMult,
+  .device.multtranspose = CcooDeviceMultTranspose,
+  .device.describe      = DescribeDevice_CCOO,
+  .device.destroy       = CcooDeviceDestroy,
+  .device.figures       = CcooFigures,
+  .device.view          = CcooView,
 #endif
   .create_seq     = MatCreate_SeqAIJCCOO,
   .create_mpi     = MatCreate_MPIAIJCCOO,
   .setfromoptions = CcooSetFromOptions,
   .compose        = CcooCompose,
-  .options        = CcooOptions
+  .options        = CcooOptions,
 };

@@ -149,16 +149,18 @@ static const char *const HashGEMMOptions[] = {"mat_hashgemm_accumulator", NULL};
 M*/
 MAT_SHADOW_CONSTRUCTORS(HashGEMM)
 
-const MatShadowFormat MatShadowFormatHashGEMM = {.name    = MATHASHGEMM,
-                                                 .seqtype = MATSEQAIJHASHGEMM,
-                                                 .mpitype = MATMPIAIJHASHGEMM,
-                                                 .host    = {.rank = HashGEMMRank},
+const MatShadowFormat MatShadowFormatHashGEMM = {
+  .name      = MATHASHGEMM,
+  .seqtype   = MATSEQAIJHASHGEMM,
+  .mpitype   = MATMPIAIJHASHGEMM,
+  .host.rank = HashGEMMRank,
 #if defined(SYS_HAVE_DEVICE)
-                                                 .device = {.rank = HashGEMMRank},
+  .device.rank = HashGEMMRank,
 #endif
-                                                 .create_seq = MatCreate_SeqAIJHashGEMM,
-                                                 .create_mpi = MatCreate_MPIAIJHashGEMM,
-                                                 .options    = HashGEMMOptions};
+  .create_seq = MatCreate_SeqAIJHashGEMM,
+  .create_mpi = MatCreate_MPIAIJHashGEMM,
+  .options    = HashGEMMOptions,
+};
 
 PetscErrorCode HashGEMMRegister(void)
 {

@@ -464,20 +464,36 @@ M*/
 MAT_SHADOW_CONSTRUCTORS(TileComposite)
 
 const MatShadowFormat MatShadowFormatTileComposite = {
-  .name        = MATTILECOMPOSITE,
-  .seqtype     = MATSEQAIJTILECOMPOSITE,
-  .mpitype     = MATMPIAIJTILECOMPOSITE,
-  .citation    = TileCitation,
-  .cited       = &TileCited,
-  .params_size = sizeof(TileMatParams),
-  .open        = NULL, /* MATAUTOSPARSE does not try the format: see docs/formats.md */
-  .host        = {RankHost_TileComposite,   LayoutHost_TileComposite,   TileHostUpdate,   TileHostMult,   TileHostMultTranspose,   DescribeHost_TileComposite,   TileHostDestroy,   NULL, TileFigures, TileView},
+  .name               = MATTILECOMPOSITE,
+  .seqtype            = MATSEQAIJTILECOMPOSITE,
+  .mpitype            = MATMPIAIJTILECOMPOSITE,
+  .citation           = TileCitation,
+  .cited              = &TileCited,
+  .params_size        = sizeof(TileMatParams),
+  .open               = NULL, /* MATAUTOSPARSE does not try the format: see docs/formats.md */
+  .host.rank          = RankHost_TileComposite,
+  .host.layout        = LayoutHost_TileComposite,
+  .host.update        = TileHostUpdate,
+  .host.mult          = TileHostMult,
+  .host.multtranspose = TileHostMultTranspose,
+  .host.describe      = DescribeHost_TileComposite,
+  .host.destroy       = TileHostDestroy,
+  .host.figures       = TileFigures,
+  .host.view          = TileView,
 #if defined(SYS_HAVE_DEVICE)
-  .device = {RankDevice_TileComposite, LayoutDevice_TileComposite, TileDeviceUpdate, TileDeviceMult, TileDeviceMultTranspose, DescribeDevice_TileComposite, TileDeviceDestroy, NULL, TileFigures, TileView},
+  .device.rank          = RankDevice_TileComposite,
+  .device.layout        = LayoutDevice_TileComposite,
+  .device.update        = TileDeviceUpdate,
+  .device.mult          = TileDeviceMult,
+  .device.multtranspose = TileDeviceMultTranspose,
+  .device.describe      = DescribeDevice_TileComposite,
+  .device.destroy       = TileDeviceDestroy,
+  .device.figures       = TileFigures,
+  .device.view          = TileView,
 #endif
   .create_seq     = MatCreate_SeqAIJTileComposite,
   .create_mpi     = MatCreate_MPIAIJTileComposite,
   .setfromoptions = TileSetFromOptions,
   .compose        = TileCompose,
-  .options        = TileOptions
+  .options        = TileOptions,
 };
