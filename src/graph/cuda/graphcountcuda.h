@@ -11,7 +11,7 @@ extern "C" {
 #endif
 
 /* Counts the triangles; directions, loops and repeated entries do not count. Waits for the result. Takes 16 bytes for each entry while it runs. */
-SysStatus GraphTriangles(const SysCSR *A, int64_t *count, SysStream);
+SysStatus GraphTrianglesCount(const SysCSR *A, int64_t *count, SysStream);
 
 /* Searches from up to 64 vertices at a time. The arrays of A and cut must stay until the end. Several processes search together: cut has the edges to vertices of others, or is NULL
    with one process, and to[] (on the host) lists the vertices for which bits come from others, each as often as there are processes that send them. levels is the most sources

@@ -237,7 +237,7 @@ static SysStatus TrianglesFindAll(Oriented U, int *list, int *count, unsigned lo
   return SYS_SUCCESS;
 }
 
-SysStatus GraphTriangles(const SysCSR *A, int64_t *count, SysStream stream)
+SysStatus GraphTrianglesCount(const SysCSR *A, int64_t *count, SysStream stream)
 {
   const int           bits = SysBits(A->m - 1);
   const int64_t       m = A->m, nz = A->nz;

@@ -35,7 +35,7 @@ PetscErrorCode GraphTrianglesDevice(Mat A, PetscInt64 *count, PetscBool *done)
   PetscCall(PatternGet(A, &csr, done));
   if (!*done) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscLogGpuTimeBegin());
-  PetscCall(Check(A, GraphTriangles(&csr, &found, PetscDefaultCudaStream), "counting triangles", done));
+  PetscCall(Check(A, GraphTrianglesCount(&csr, &found, PetscDefaultCudaStream), "counting triangles", done));
   PetscCall(PetscLogGpuTimeEnd());
   *count = (PetscInt64)found;
   if (*done) PetscCall(PetscInfo(A, "Counted triangles on the GPU\n"));
