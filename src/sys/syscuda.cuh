@@ -85,8 +85,8 @@ static __device__ __forceinline__ void SysWait(void)
 #endif
 }
 
-/* Lets the next kernel in the stream start, if it may start early; it still waits for the end of this one */
-static __device__ __forceinline__ void SysRelease(void)
+/* Lets the next kernel in the stream start early; it waits for the end of this one in SysWait() */
+static __device__ __forceinline__ void SysLaunchDependents(void)
 {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
   asm volatile("griddepcontrol.launch_dependents;" ::: "memory");

@@ -7,7 +7,7 @@
 template <int B, int U, int BLOCKS>
 static __global__ void __launch_bounds__(AMB_MOST_THREADS, AMB_RESIDENT_BLOCKS(BLOCKS)) AmbDotMult(const __grid_constant__ AmbLayout A, const __grid_constant__ AmbArrays csr, const SysScalar *x, SysScalar *z, SysScalar *parts)
 {
-  SysRelease();
+  SysLaunchDependents();
   AmbMultTask<false, true>(A, csr, 1, x, 0, NULL, z, parts, Sum<B, U, false>());
 }
 
