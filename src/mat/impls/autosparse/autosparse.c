@@ -41,15 +41,13 @@ static int RankDevice_AutoSparse(const MatShadowCSR *csr, const void *params, Ma
 
 /*MC
    MATAUTOSPARSE - `MATAUTOSPARSE` = "autosparse" - sparse matrices whose products with vectors run on `MATAMB`'s format, on `MATNUSSELL`'s (which without
-   segments is SELL-C-sigma) or on the AIJ, whichever is the fastest.
+   segments is SELL-C-sigma) or on the AIJ, whichever is the fastest
 
-   A subtype of `MATAIJ`: `MATSEQAIJAUTOSPARSE` on one process, `MATMPIAIJAUTOSPARSE` on several, each of whose blocks gets a format of its own. All other
-   operations are inherited.
+   Each block of an MPI matrix gets its own format. `MatShadow` has what all formats of petsc-amb have in common.
 
    Options Database Keys:
-+  -mat_type autosparse                        - sets the type, in `MatSetFromOptions()`
-.  -mat_autosparse_device <auto,cpu,gpu>       - where the matrix is stored
--  -mat_shadow_tune <off,model,measure,online> - how to choose the format, see below
++  -mat_type autosparse                  - sets the type, in `MatSetFromOptions()`
+-  -mat_autosparse_device <auto,cpu,gpu> - where the matrix is stored
 
    Level: beginner
 
@@ -60,19 +58,12 @@ static int RankDevice_AutoSparse(const MatShadowCSR *csr, const void *params, Ma
 
    `-mat_view ::ascii_info` prints the bytes and the time of every candidate, and which one is in use.
 
-   The second copy follows the matrix: new values in the same pattern are taken over by one of the next products, another pattern is converted anew,
-   and both copies end together. `MatDuplicate()` takes over the settings, and the duplicate is converted by its own products.
-
-   Errors:
-+  `PETSC_ERR_GPU` - the option asks for the GPU, but PETSc has none to use; or some processes have a GPU and others none
--  `PETSC_ERR_SUP` - the option asks for the GPU with a PETSc without CUDA, with complex numbers or with 64-bit indices
-
    Example:
 .vb
    bin/solve -f matrix.mtx -mat_type autosparse -mat_view ::ascii_info
 .ve
 
-.seealso: `MATAMB`, `MATNUSSELL`, `MatShadowSetTune()`, `MatShadowGetInfo()`, `MATAIJ`
+.seealso: `MatShadow`, `MATAMB`, `MATNUSSELL`, `MatShadowSetTune()`, `MatShadowGetInfo()`, `MATAIJ`
 M*/
 MAT_SHADOW_CONSTRUCTORS(AutoSparse)
 

@@ -239,34 +239,20 @@ static const AmbParams   AmbOpen      = {0};
 static const char *const AmbOptions[] = {"mat_amb_block_size", NULL};
 
 /*MC
-   MATAMB - `MATAMB` = "amb" - sparse matrices whose products with vectors run on the Adaptive Multi-level Blocking format.
+   MATAMB - `MATAMB` = "amb" - sparse matrices whose products with vectors run on Adaptive Multi-level Blocking (AMB)
 
-   A subtype of `MATAIJ`: `MATSEQAIJAMB` on one process, `MATMPIAIJAMB` on several. The products `MatMult()`, `MatMultAdd()`, `MatMultTranspose()`
-   and `MatMultTransposeAdd()` run on a second copy of the matrix with 16-bit column indices, which is made after the first few products and kept if
-   it was measured to be faster. All other operations are inherited.
-
-   With CUDA in PETSc and a GPU in the machine the matrix, and the vectors that `MatCreateVecs()` makes for it, are stored on the GPU. The type name of the
-   matrix is then that of `MATAIJCUSPARSE`, from which all other operations are inherited.
+   Blocks of contiguous columns share one column index of 16 bits. A traffic model chooses the length of the blocks. `MatShadow` has what all formats of petsc-amb
+   have in common.
 
    Options Database Keys:
-+  -mat_type amb                               - sets the type, in `MatSetFromOptions()`
-.  -petscamb_for_aij amb                       - gives all `MATAIJ` and `MATAIJCUSPARSE` matrices of the program this format, however they are created
-.  -petscamb_view                              - prints at the end which matrices were converted, and their products
-.  -mat_amb_device <auto,cpu,gpu>              - where the matrix is stored
-.  -mat_shadow_values <double,exact,single,table> - how values are stored
-.  -mat_amb_block_size <b>                     - columns that share one index, 1 to 10, or 0 for the best by the traffic model
--  -mat_shadow_tune <off,model,measure,online> - how to choose between the format and the AIJ
++  -mat_type amb                  - sets the type, in `MatSetFromOptions()`
+.  -mat_amb_device <auto,cpu,gpu> - where the matrix is stored
+-  -mat_amb_block_size <b>        - columns that share one index, 1 to 10, or 0 for the best by the traffic model
 
    Level: beginner
 
-   Note:
-   The second copy follows the matrix: new values in the same pattern are taken over by one of the next products, another pattern is converted anew,
-   and both copies end together. `MatDuplicate()` takes over the settings, and the duplicate is converted by its own products.
-
    Errors:
-+  `PETSC_ERR_GPU`            - the option asks for the GPU, but PETSc has none to use; or some processes have a GPU and others none
-.  `PETSC_ERR_SUP`            - the option asks for the GPU with a PETSc without CUDA, with complex numbers or with 64-bit indices
--  `PETSC_ERR_ARG_OUTOFRANGE` - an option has a number that its setter refuses
+.  `PETSC_ERR_ARG_OUTOFRANGE` - the block size is none of these; further errors: `MatShadow`
 
    Example:
 .vb
@@ -276,7 +262,7 @@ static const char *const AmbOptions[] = {"mat_amb_block_size", NULL};
    PetscCall(MatSetUp(A));           // then MatSetValues() and the assembly, as with MATAIJ
 .ve
 
-.seealso: `MatAMBSetBlockSize()`, `MatShadowSetValues()`, `MatShadowSetTune()`, `MatShadowSetDevice()`, `MatShadowSetUp()`, `MatShadowGetInfo()`, `MATNUSSELL`, `MATAUTOSPARSE`, `MATAIJ`, `MATAIJCUSPARSE`
+.seealso: `MatShadow`, `MatAMBSetBlockSize()`, `MATNUSSELL`, `MATAUTOSPARSE`, `MATAIJ`, `MATAIJCUSPARSE`
 M*/
 MAT_SHADOW_CONSTRUCTORS(AMB)
 

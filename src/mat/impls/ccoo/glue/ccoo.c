@@ -328,43 +328,31 @@ static PetscErrorCode CcooCompose(Mat A, PetscBool add)
 static const char *const CcooOptions[] = {"mat_ccoo_block", "mat_ccoo_items", "mat_ccoo_table", "mat_ccoo_atomics", NULL};
 
 /*MC
-   MATCCOO - `MATCCOO` = "ccoo" - sparse matrices whose products with vectors run on compressed COO.
+   MATCCOO - `MATCCOO` = "ccoo" - sparse matrices whose products with vectors run on compressed COO
 
-   A subtype of `MATAIJ`: `MATSEQAIJCCOO` on one process, `MATMPIAIJCCOO` on several. The products `MatMult()`, `MatMultAdd()`, `MatMultTranspose()`
-   and `MatMultTransposeAdd()` run on a second copy of the matrix, which is made after the first few products and kept if it was measured to be faster.
-   All other operations are inherited.
-
-   The entries are cut into chunks of equal size. A chunk counts rows and columns from its own first ones, in as few bits as it needs. If the values of a chunk are
-   among the 256 most frequent values of the matrix, a byte stands for each of them. The format takes the least memory for matrices with few distinct values, such
-   as those of equations with constant coefficients on regular meshes. `MATAMB` with `MatShadowSetValues()` is as fast or faster for these too, so that
-   `MATAUTOSPARSE` does not try `MATCCOO`.
+   Chunks of equally many entries store rows and columns relative to their first ones, in as few bits as they need. If a chunk's values are among the 256 most
+   frequent values of the matrix, a byte stands for each. Matrices with few distinct values take the least memory in this format. `MATAMB` with
+   `MatShadowSetValues()` was as fast or faster for these too, so `MATAUTOSPARSE` does not try `MATCCOO`. `MatShadow` has what all formats of petsc-amb have in common.
 
    Options Database Keys:
-+  -mat_type ccoo                              - sets the type, in `MatSetFromOptions()`
-.  -mat_ccoo_device <auto,cpu,gpu>             - where the matrix is stored
-.  -mat_ccoo_block <block>                     - groups of a chunk
-.  -mat_ccoo_items <items>                     - entries of a group
-.  -mat_ccoo_table <bool>                      - store values by their places in a table where they repeat
-.  -mat_ccoo_atomics <bool>                    - on a GPU, add the sums of warps by atomics, in any order
--  -mat_shadow_tune <off,model,measure,online> - how to choose between the format and the AIJ
++  -mat_type ccoo                  - sets the type, in `MatSetFromOptions()`
+.  -mat_ccoo_device <auto,cpu,gpu> - where the matrix is stored
+.  -mat_ccoo_block <block>         - groups of a chunk
+.  -mat_ccoo_items <items>         - entries of a group
+.  -mat_ccoo_table <bool>          - store values by their places in a table where they repeat
+-  -mat_ccoo_atomics <bool>        - on a GPU, add the sums of warps by atomics, in any order
 
    Level: beginner
 
-   Note:
-   The second copy follows the matrix: new values in the same pattern are taken over by one of the next products, another pattern is converted anew,
-   and both copies end together. `MatDuplicate()` takes over the settings, and the duplicate is converted by its own products.
-
    Errors:
-+  `PETSC_ERR_GPU`            - the option asks for the GPU, but PETSc has none to use; or some processes have a GPU and others none
-.  `PETSC_ERR_SUP`            - the option asks for the GPU with a PETSc without CUDA, with complex numbers or with 64-bit indices
--  `PETSC_ERR_ARG_OUTOFRANGE` - an option has a number that its setter refuses
+.  `PETSC_ERR_ARG_OUTOFRANGE` - an option has a number that its setter refuses; further errors: `MatShadow`
 
    Example:
 .vb
    bin/solve -f matrix.mtx -mat_type ccoo -mat_view ::ascii_info
 .ve
 
-.seealso: `MatCCOOSetChunk()`, `MatCCOOSetTable()`, `MatCCOOSetAtomics()`, `MatShadowSetTune()`, `MatShadowGetInfo()`, `MATAMB`, `MATAIJ`
+.seealso: `MatShadow`, `MatCCOOSetChunk()`, `MatCCOOSetTable()`, `MatCCOOSetAtomics()`, `MATAMB`, `MATAIJ`
 M*/
 MAT_SHADOW_CONSTRUCTORS(CCOO)
 

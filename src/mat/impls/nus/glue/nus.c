@@ -532,47 +532,35 @@ static const NusSellParams NusOpen = {
 static const char *const NusOptions[] = {"mat_nussell_segmentation", "mat_nussell_rows", "mat_nussell_tune", "mat_nussell_c", "mat_nussell_sigma", "mat_nussell_s1", "mat_nussell_k1", "mat_nussell_s2", "mat_nussell_k2", NULL};
 
 /*MC
-   MATNUSSELL - `MATNUSSELL` = "nussell" - sparse matrices whose products with vectors run on non-uniformly segmented SELL-C-sigma.
+   MATNUSSELL - `MATNUSSELL` = "nussell" - sparse matrices whose products with vectors run on non-uniformly segmented SELL-C-sigma
 
-   A subtype of `MATAIJ`: `MATSEQAIJNUSSELL` on one process, `MATMPIAIJNUSSELL` on several. The products `MatMult()`, `MatMultAdd()`, `MatMultTranspose()`
-   and `MatMultTransposeAdd()` run on a second copy of the matrix, which is made after the first few products and kept if it was measured to be faster.
-   All other operations are inherited.
-
-   Columns with many nonzeros are kept together in segments that fit the caches, if the model of the caches predicts a gain: this is so for graphs whose
-   vectors are larger than the second-level cache. Other matrices are stored as SELL-C-sigma.
+   Columns with many nonzeros form segments that fit the caches, if the model of the caches predicts a gain: for graphs whose vectors are larger than the
+   second-level cache. Other matrices are stored as SELL-C-sigma. `MatShadow` has what all formats of petsc-amb have in common.
 
    Options Database Keys:
 +  -mat_type nussell                                   - sets the type, in `MatSetFromOptions()`
 .  -mat_nussell_device <auto,cpu,gpu>                  - where the matrix is stored
-.  -mat_shadow_values <double,exact,single,table>      - how values are stored
 .  -mat_nussell_segmentation <nonuniform,uniform,none> - how columns are cut into segments
 .  -mat_nussell_rows <sell,jds>                        - how a segment is stored
-.  -mat_nussell_tune <model,online,exhaustive,off>     - how parameters that are left open are chosen
+.  -mat_nussell_tune <model,online,exhaustive,off>     - how open parameters are chosen; exhaustive is for comparison
 .  -mat_nussell_c <c>                                  - rows of a chunk
 .  -mat_nussell_sigma <sigma>                          - rows among which lengths are sorted
 .  -mat_nussell_s1 <s1>                                - columns of a segment for the first-level cache
 .  -mat_nussell_k1 <k1>                                - number of these segments
 .  -mat_nussell_s2 <s2>                                - columns of a segment for the second-level cache
-.  -mat_nussell_k2 <k2>                                - number of these segments
--  -mat_shadow_tune <off,model,measure,online>         - how to choose between the format and the AIJ
+-  -mat_nussell_k2 <k2>                                - number of these segments
 
    Level: beginner
 
-   Note:
-   The second copy follows the matrix: new values in the same pattern are taken over by one of the next products, another pattern is converted anew,
-   and both copies end together. `MatDuplicate()` takes over the settings, and the duplicate is converted by its own products.
-
    Errors:
-+  `PETSC_ERR_GPU`            - the option asks for the GPU, but PETSc has none to use; or some processes have a GPU and others none
-.  `PETSC_ERR_SUP`            - the option asks for the GPU with a PETSc without CUDA, with complex numbers or with 64-bit indices
--  `PETSC_ERR_ARG_OUTOFRANGE` - an option has a number that its setter refuses
+.  `PETSC_ERR_ARG_OUTOFRANGE` - an option has a number that its setter refuses; further errors: `MatShadow`
 
    Example:
 .vb
    bin/solve -f matrix.mtx -mat_type nussell -mat_view ::ascii_info
 .ve
 
-.seealso: `MatNUSSELLSetSegmentation()`, `MatNUSSELLSetRows()`, `MatNUSSELLSetTune()`, `MatNUSSELLSetChunk()`, `MatNUSSELLSetSegments()`, `MatShadowSetValues()`, `MatShadowSetTune()`, `MatShadowGetInfo()`, `MATAMB`, `MATAUTOSPARSE`, `MATAIJ`
+.seealso: `MatShadow`, `MatNUSSELLSetSegmentation()`, `MatNUSSELLSetRows()`, `MatNUSSELLSetTune()`, `MatNUSSELLSetChunk()`, `MatNUSSELLSetSegments()`, `MATAMB`, `MATAUTOSPARSE`, `MATAIJ`
 M*/
 MAT_SHADOW_CONSTRUCTORS(NUSSELL)
 

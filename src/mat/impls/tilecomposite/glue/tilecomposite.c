@@ -422,36 +422,25 @@ static PetscErrorCode TileCompose(Mat A, PetscBool add)
 static const char *const TileOptions[] = {"mat_tilecomposite_width", "mat_tilecomposite_tiles", "mat_tilecomposite_work", "mat_tilecomposite_coo", "mat_tilecomposite_table", NULL};
 
 /*MC
-   MATTILECOMPOSITE - `MATTILECOMPOSITE` = "tilecomposite" - sparse matrices of graphs whose products with vectors run on tiles and rectangles.
+   MATTILECOMPOSITE - `MATTILECOMPOSITE` = "tilecomposite" - sparse matrices of graphs whose products with vectors run on tiles and rectangles
 
-   A subtype of `MATAIJ`: `MATSEQAIJTILECOMPOSITE` on one process, `MATMPIAIJTILECOMPOSITE` on several. The products `MatMult()` and `MatMultAdd()` run on a second
-   copy of the matrix, which is made after the first few products and kept if it was measured to be faster. On a GPU the transposed products run on `MATAMB`'s
-   format of the transposed matrix, on the host on the AIJ. All other operations are inherited.
-
-   The columns with the most entries form tiles, whose part of the vector fits a cache. The rows of a tile are ordered by length and packed into rectangles of
-   about equal size, one for each warp of a GPU. The format is for graphs whose degrees follow a power law; it declines matrices with rows and columns of similar
-   lengths.
+   The columns with the most entries form tiles, whose part of the vector fits a cache. The rows of a tile, sorted by length, are packed into rectangles of about
+   equal size, one for each warp of a GPU. The format is for graphs whose degrees follow a power law; it declines matrices whose rows and columns have similar
+   lengths. Transposed products run on `MATAMB`'s format on a GPU, and on the AIJ on the host. `MatShadow` has what all formats of petsc-amb have in common.
 
    Options Database Keys:
-+  -mat_type tilecomposite                     - sets the type, in `MatSetFromOptions()`
-.  -mat_tilecomposite_device <auto,cpu,gpu>    - where the matrix is stored
-.  -mat_tilecomposite_width <width>            - columns of a tile
-.  -mat_tilecomposite_tiles <tiles>            - tiles, at most
-.  -mat_tilecomposite_work <work>              - entries of a rectangle
-.  -mat_tilecomposite_coo <bool>               - store tiles in coordinates
-.  -mat_tilecomposite_table <file>             - the performance of the GPU, as `petscamb tiletable` has measured it
--  -mat_shadow_tune <off,model,measure,online> - how to choose between the format and the AIJ
++  -mat_type tilecomposite                  - sets the type, in `MatSetFromOptions()`
+.  -mat_tilecomposite_device <auto,cpu,gpu> - where the matrix is stored
+.  -mat_tilecomposite_width <width>         - columns of a tile
+.  -mat_tilecomposite_tiles <tiles>         - tiles, at most
+.  -mat_tilecomposite_work <work>           - entries of a rectangle
+.  -mat_tilecomposite_coo <bool>            - store tiles in coordinates
+-  -mat_tilecomposite_table <file>          - the performance of the GPU, as `petscamb tiletable` has measured it
 
    Level: beginner
 
-   Note:
-   The second copy follows the matrix: new values in the same pattern are taken over by one of the next products, another pattern is converted anew,
-   and both copies end together. `MatDuplicate()` takes over the settings, and the duplicate is converted by its own products.
-
    Errors:
-+  `PETSC_ERR_GPU`             - the option asks for the GPU, but PETSc has none to use; or some processes have a GPU and others none
-.  `PETSC_ERR_SUP`             - the option asks for the GPU with a PETSc without CUDA, with complex numbers or with 64-bit indices
-.  `PETSC_ERR_ARG_OUTOFRANGE`  - an option has a number that its setter refuses
++  `PETSC_ERR_ARG_OUTOFRANGE`  - an option has a number that its setter refuses; further errors: `MatShadow`
 -  `PETSC_ERR_FILE_UNEXPECTED` - the file of -mat_tilecomposite_table is no such table
 
    Example:
@@ -459,7 +448,7 @@ static const char *const TileOptions[] = {"mat_tilecomposite_width", "mat_tileco
    bin/solve -f matrix.mtx -mat_type tilecomposite -mat_view ::ascii_info
 .ve
 
-.seealso: `MatTileCompositeSetTiles()`, `MatTileCompositeSetWork()`, `MatTileCompositeSetCOO()`, `MatTileCompositeMeasure()`, `MatShadowSetTune()`, `MATAMB`, `MATAIJ`
+.seealso: `MatShadow`, `MatTileCompositeSetTiles()`, `MatTileCompositeSetWork()`, `MatTileCompositeSetCOO()`, `MatTileCompositeMeasure()`, `MATAMB`, `MATAIJ`
 M*/
 MAT_SHADOW_CONSTRUCTORS(TileComposite)
 
