@@ -25,9 +25,9 @@ typedef enum {
   SPGEMM_ROWS_WINDOW, /* pattern from windows of columns, a block and a bit mask each */
   SPGEMM_ROWS_SORT,   /* pattern from the sorted columns of all products, 8 to 32 threads each */
   SPGEMM_ROWS_ESC,    /* columns and values from all products, sorted by 8 to 32 threads */
-  SPGEMM_ROWS_HEAP,   /* columns and values from a heap of rows of B, a thread each */
-  SPGEMM_ROWS_MERGE,  /* columns and values, merged into a sequence by a warp each */
-  SPGEMM_ROWS_TABLE,  /* columns and values from a hash table of both, 8 to 32 threads each */
+  SPGEMM_ROWS_HEAP,   /* for comparison: columns and values from a heap of rows of B, one thread a row */
+  SPGEMM_ROWS_MERGE,  /* for comparison: columns and values, merged into a sequence, one warp a row */
+  SPGEMM_ROWS_TABLE,  /* for comparison: columns and values from a hash table of both, 8 to 32 threads a row */
   SPGEMM_ROWS_KINDS
 } SpgemmDeviceRows; /* of SpgemmInfo.rows */
 

@@ -41,7 +41,7 @@ static PetscErrorCode HashGEMMTake(Mat C)
 
   PetscFunctionBegin;
   PetscOptionsBegin(PetscObjectComm((PetscObject)C), ((PetscObject)C)->prefix, "Options of hashgemm", "Mat");
-  PetscCall(PetscOptionsEnum("-mat_hashgemm_accumulator", "What the entries of a row are gathered in", "MatHashGEMMSetAccumulator", MatHashGEMMAccumulators, (PetscEnum)accumulator, (PetscEnum *)&accumulator, &set));
+  PetscCall(PetscOptionsEnum("-mat_hashgemm_accumulator", "Accumulator of the entries of a row; heap, merge and table are for comparison", "MatHashGEMMSetAccumulator", MatHashGEMMAccumulators, (PetscEnum)accumulator, (PetscEnum *)&accumulator, &set));
   PetscOptionsEnd();
   if (set) PetscCall(MatHashGEMMSetAccumulator(C, accumulator));
   C->ops->productsymbolic = MatProductSymbolic_HashGEMM;
@@ -51,7 +51,7 @@ static PetscErrorCode HashGEMMTake(Mat C)
 static const MatProductProvider MatProductProviderHashGEMM = {MATPRODUCTALGORITHMHASHGEMM, HashGEMMServes, HashGEMMTake};
 
 /*@
-  MatHashGEMMSetAccumulator - sets what the algorithm `MATPRODUCTALGORITHMHASHGEMM` gathers the entries of a row of the product in
+  MatHashGEMMSetAccumulator - sets the data structure in which `MATPRODUCTALGORITHMHASHGEMM` gathers the entries of a row of the product
 
   Logically Collective
 
@@ -69,9 +69,10 @@ static const MatProductProvider MatProductProviderHashGEMM = {MATPRODUCTALGORITH
 
   The default chooses for each group of rows by the number of products, of entries, and the reach of the columns.
 
-  An accumulator makes the rows that it can. Other rows are made as by default. On the host these are all rows of merge, and rows of more than 256 products of esc, which
-  needs AVX-512 and real numbers for rows of more than 16. On a GPU they are all rows of hashvec; rows of more than 3072 words of 32 columns of hash; rows of more than 512
-  products of esc and heap, and of more than 16 entries in the first factor of heap; and rows of more than a million products of merge and table. `-info :mat` counts the
+  An accumulator computes the rows that it supports, the default all others. On the host the default computes all rows
+  of merge, and rows of more than 256 products of esc, which needs AVX-512 and real numbers for rows of more than 16. On a GPU it computes all rows of hashvec; rows of more
+  than 3072 words of 32 columns of hash; rows of more than 512 products of esc and heap, and of more than 16 entries in the first factor of heap; and rows of more than a
+  million products of merge and table. `-info :mat` counts the
   rows of each.
 
   Errors:
@@ -123,14 +124,14 @@ static const char *const HashGEMMOptions[] = {"mat_hashgemm_accumulator", NULL};
    for the default algorithm of `MatMatMult()`, `MatTransposeMatMult()`, `MatMatTransposeMult()`, `MatPtAP()`, `MatRARt()` and
    `MatMatMatMult()`, which is `MATPRODUCTALGORITHMHASHGEMM`. All other types of petsc-amb have the same products.
 
-   No second copy is made, and products with vectors are those of `MATAIJ`.
+   There is no second copy, and products with vectors are those of `MATAIJ`.
 
-   In a PETSc with CUDA, and with a GPU there, the matrix lives on the GPU, a `MATAIJCUSPARSE` by name, and these products are made there.
+   With CUDA in PETSc and a GPU in the machine, the matrix is stored on the GPU, a `MATAIJCUSPARSE` by name, and these products run there.
 
    Options Database Keys:
 +  -mat_type hashgemm                                                        - sets the type, in `MatSetFromOptions()`
-.  -mat_hashgemm_device <auto,cpu,gpu>                                       - where the matrix lives
-.  -mat_hashgemm_accumulator <auto,hash,hashvec,heap,dense,window,esc,merge,table> - what the entries of a row are gathered in
+.  -mat_hashgemm_device <auto,cpu,gpu>                                       - where the matrix is stored
+.  -mat_hashgemm_accumulator <auto,hash,hashvec,heap,dense,window,esc,merge,table> - accumulator of the entries of a row
 -  -petscamb_for_aij hashgemm                                                - all `MATAIJ` and `MATAIJCUSPARSE` matrices of the program multiply that way; also -hashgemm_for_aij
 
    Level: beginner

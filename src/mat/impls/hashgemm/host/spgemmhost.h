@@ -23,11 +23,11 @@ typedef enum {
   SPGEMM_AUTO,
   SPGEMM_HASH,
   SPGEMM_HASHVEC,
-  SPGEMM_HEAP,
+  SPGEMM_HEAP, /* for comparison */
   SPGEMM_DENSE,
-  SPGEMM_ESC,   /* on the host, rows whose products are sorted in registers */
-  SPGEMM_MERGE, /* on a device; the host chooses by itself then */
-  SPGEMM_TABLE  /* on a device; the host's tables are those of hash */
+  SPGEMM_ESC,   /* expand, sort in registers, compress */
+  SPGEMM_MERGE, /* device only, for comparison; the host runs SPGEMM_AUTO */
+  SPGEMM_TABLE  /* columns and sums: on a device for comparison; the host's SPGEMM_HASH */
 } SpgemmAccumulator;
 
 #define SPGEMM_HOST_ROWS (SPGEMM_ESC + 1) /* kinds of rows on the host */

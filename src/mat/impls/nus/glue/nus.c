@@ -306,7 +306,7 @@ static PetscErrorCode NusSetFromOptions(void *params, MatShadowTune *tune, Petsc
   q.count[0] = q.count[1] = PETSC_DECIDE;
   PetscCall(PetscOptionsEnum("-mat_nussell_segmentation", "How columns are cut into segments", "MatNUSSELLSetSegmentation", MatNUSSELLSegmentations, (PetscEnum)q.segmentation, (PetscEnum *)&q.segmentation, NULL));
   PetscCall(PetscOptionsEnum("-mat_nussell_rows", "How a segment is stored", "MatNUSSELLSetRows", MatNUSSELLRowses, (PetscEnum)q.rows, (PetscEnum *)&q.rows, NULL));
-  PetscCall(PetscOptionsEnum("-mat_nussell_tune", "How parameters that are left open are chosen", "MatNUSSELLSetTune", MatNUSSELLTunes, (PetscEnum)q.tune, (PetscEnum *)&q.tune, NULL));
+  PetscCall(PetscOptionsEnum("-mat_nussell_tune", "How open parameters are chosen; exhaustive is for comparison", "MatNUSSELLSetTune", MatNUSSELLTunes, (PetscEnum)q.tune, (PetscEnum *)&q.tune, NULL));
   PetscCall(PetscOptionsInt("-mat_nussell_c", "Rows of a chunk, 8, 16, 24 or 32; 0: chosen", "MatNUSSELLSetChunk", q.c, &q.c, NULL));
   PetscCall(PetscOptionsInt("-mat_nussell_sigma", "Rows among which lengths are sorted; 0: chosen", "MatNUSSELLSetChunk", q.sigma, &q.sigma, NULL));
   PetscCall(PetscOptionsInt("-mat_nussell_s1", "Columns of a segment for the first-level cache; 0: chosen", "MatNUSSELLSetSegments", q.width[0], &q.width[0], NULL));
