@@ -8,13 +8,13 @@
 
 #include "sys/sysmemory.h"
 
-#define SYS_MAPPED_PAGES 4 /* huge pages */
-#define SYS_LAST_PAGE    3 /* an array of fewer ends with its last huge page if that adds at most one part in so many */
+#define SYS_MAPPED_PAGES 4 /* huge pages from which on an array is mapped */
+#define SYS_LAST_PAGE    3 /* a mapped array ends with a whole huge page if that adds at most 1 / SYS_LAST_PAGE to its size */
 #if !defined(MADV_HUGEPAGE)
   #define MADV_HUGEPAGE MADV_NORMAL /* the system has no huge pages */
 #endif
 
-/* Bytes to the next huge page */
+/* Returns the bytes up to the next huge page */
 static inline size_t SysMemoryHead(const void *p)
 {
   return (SYS_HUGE_PAGE - (uintptr_t)p % SYS_HUGE_PAGE) % SYS_HUGE_PAGE;
