@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   The start of CUDA's libraries, during the assembly of the first matrix: cuBLAS and cuSPARSE make their first handles, and CUDA loads the code of the kernels
-   that PETSc's vectors, AIJCUSPARSE and the format will call. Without this the first solve does it, in 15 to 25 ms, most of the time of a short solve.
+   Starts CUDA's libraries during the assembly of the first matrix: cuBLAS and cuSPARSE create their first handles, and CUDA loads the kernels of
+   PETSc's vectors, AIJCUSPARSE and the format. Otherwise the first solve does it, in 15 to 25 ms, most of the time of a short solve.
 
-   A thread of its own does this work, on a stream of its own, with a few numbers that no other code sees. The thread calls nothing of PETSc and ignores failures:
-   the code that needs these libraries later will report them.
+   A separate thread does this, on its own stream, with a few private numbers. It does not call PETSc and ignores failures: the code that needs these
+   libraries reports them later.
 */
 #include <pthread.h>
 #include <unistd.h>
@@ -19,15 +19,15 @@
   #define BLAS(name) cublasD##name
   #define NUMBER     CUDA_R_64F
 #endif
-#define LENGTH 4096 /* of a vector */
+#define LENGTH 4096 /* entries of a vector */
 
 static pthread_t           loader;
-static pid_t               owner; /* the process of this thread */
+static pid_t               owner; /* the process that started the thread */
 static PetscBool           loading = PETSC_FALSE;
 static int                 device;
 static const MatShadowOps *ops;
 
-/* Calls the functions of cuBLAS that CG uses */
+/* Calls cuBLAS's functions for CG */
 static void LoadBLAS(cudaStream_t stream, PetscScalar *x, PetscScalar *y)
 {
   const PetscScalar one = 1;
@@ -45,7 +45,7 @@ static void LoadBLAS(cudaStream_t stream, PetscScalar *x, PetscScalar *y)
   (void)cublasDestroy(handle);
 }
 
-/* Makes the product of AIJCUSPARSE, with a diagonal matrix */
+/* Runs AIJCUSPARSE's product with a diagonal matrix */
 static void LoadProduct(cusparseHandle_t handle, cudaStream_t stream, const int *i, const PetscScalar *a, PetscScalar *x, PetscScalar *y)
 {
   const PetscScalar    one = 1, zero = 0;
@@ -95,7 +95,7 @@ static void *Load(void *unused)
       (void)cudaMemcpyAsync(i, numbers, sizeof(numbers), cudaMemcpyHostToDevice, stream);
       LoadBLAS(stream, x, x + LENGTH);
       LoadSPARSE(stream, i, x + 2 * LENGTH, x, x + LENGTH);
-      (void)cudaFreeAsync(memory, stream); /* PETSc's vectors free so; the first call takes 10 ms */
+      (void)cudaFreeAsync(memory, stream); /* PETSc's vectors free memory this way; the first call takes 10 ms */
     }
     if (ops->load) (*ops->load)((SysStream)stream);
     (void)cudaStreamDestroy(stream);
@@ -104,7 +104,7 @@ static void *Load(void *unused)
   return NULL;
 }
 
-/* Starts the thread, once in a process: before its first matrix on the device is assembled */
+/* Starts the thread, once a process, before the first device matrix is assembled */
 PetscErrorCode MatShadowLoadStart(const MatShadowFormat *format)
 {
   static PetscBool begun = PETSC_FALSE;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   Getters of the shadow of a matrix: information and figures, summed over the blocks of an MPI matrix
+   Getters of a matrix's shadow: information and figures, summed over an MPI matrix's blocks
 */
 #include "mat/shadow/core/shadow.h"
 
-/* Brings s->info up to date, and gets the format's own figures */
+/* Updates s->info, and gets the format's figures */
 static PetscErrorCode MatShadowDescribe(MatShadow *s, double figure[])
 {
   MatShadowInfo *info = &s->info;
@@ -20,7 +20,7 @@ static PetscErrorCode MatShadowDescribe(MatShadow *s, double figure[])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Adds the info of a block to the sum. Members that cannot be added stay those of the first block, which has nearly all entries. */
+/* Adds a block's info to the sum. Members that cannot be added stay the first block's, which has nearly all entries. */
 static PetscErrorCode MatShadowGetInfo_One(Mat A, MatShadow *s, void *ctx)
 {
   MatShadowInfo *sum = (MatShadowInfo *)ctx, *info = &s->info;
@@ -66,7 +66,7 @@ static PetscErrorCode MatShadowGetFigures_One(Mat A, MatShadow *s, void *ctx)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Gets the format's own figures of the matrix on this process */
+/* Gets the format's figures of the matrix on this process */
 PetscErrorCode MatShadowGetFigures(Mat A, MatShadowFigures *figures)
 {
   PetscFunctionBegin;
@@ -218,7 +218,7 @@ PetscErrorCode MatShadowGetInfo(Mat A, MatShadowInfo *info)
   PetscValidHeaderSpecific(A, MAT_CLASSID, 1);
   PetscCall(PetscMemzero(info, sizeof(*info)));
   PetscCall(MatShadowForEach(A, MatShadowGetInfo_One, info));
-  if (!info->format) { /* an MPI matrix that has no blocks yet */
+  if (!info->format) { /* an MPI matrix without blocks */
     PetscCall(MatShadowGetFormat(A, &format));
     if (format) {
       PetscCall(MatShadowGet(A, &s));
