@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   Breadth-first searches from 64 vertices at a time: each vertex has a word with a bit for each source. A level goes along the edges that leave the vertices reached last if these
-   are few, else back along the edges of the vertices that some source has not reached.
+   Breadth-first searches from up to 64 vertices at a time: each vertex has a word with one bit a source. A level follows the edges that leave the
+   last level's vertices if these are few (push), else the edges of the vertices that some source has not reached, backwards (pull).
 
-   S. Beamer, K. Asanovic, D. Patterson, Direction-Optimizing Breadth-First Search, SC 2012.
+   Source: S. Beamer, K. Asanovic, D. Patterson, Direction-Optimizing Breadth-First Search, SC 2012.
 */
 #include <new>
 
@@ -12,35 +12,35 @@
 #include "graph/cuda/graphcountcuda.h"
 #include "graph/host/graphpolicy.h"
 
-#define GRAPH_SEARCH_LANES 8 /* threads for a row */
+#define GRAPH_SEARCH_LANES 8 /* threads a row */
 
 typedef unsigned long long Word;
 
-/* Edges that end at vertices of this process, or of others */
+/* Edges that end at this process's vertices, or at others' */
 struct SearchBlock {
   SysCSR A       = {0, 0, 0, NULL, NULL, NULL};
   char  *pattern = NULL;  /* of the transposed matrix */
-  bool   never   = false; /* there is no memory for it */
+  bool   never   = false; /* memory is short for it */
   int   *i = NULL, *j = NULL;
-  Word  *seen = NULL, *next = NULL; /* of the vertices at which they end: reached at all, or sent to their process; reached in the next level */
+  Word  *seen = NULL, *next = NULL; /* of the end vertices: seen: reached so far, or sent to their process; next: reached in the next level */
 };
 
 struct _GraphSearch {
   SearchBlock block[2];
   char       *memory = NULL;
   Word       *last   = NULL; /* reached in the last level */
-  Word       *sum    = NULL; /* edges that leave the vertices reached last; bits of these */
-  int        *level  = NULL; /* NULL: they are not wanted */
+  Word       *sum    = NULL; /* edges that leave the last level's vertices; bits of these */
+  int        *level  = NULL; /* NULL: not requested */
   int         nto    = 0;
-  int        *to     = NULL;          /* the vertices for which bits come from other processes */
-  Word       *bits   = NULL;          /* these */
+  int        *to     = NULL;          /* the vertices that receive bits from other processes */
+  Word       *bits   = NULL;          /* their bits */
   Word       *out = NULL, *in = NULL; /* on the host */
-  cudaEvent_t packed  = NULL;         /* the bits to send are on the host */
-  Word        all     = 0;            /* a bit for each source */
-  int64_t     leaving = 0;            /* edges that leave the vertices reached last */
+  cudaEvent_t packed  = NULL;         /* recorded when the bits to send are on the host */
+  Word        all     = 0;            /* one bit a source */
+  int64_t     leaving = 0;            /* edges that leave the last level's vertices */
 };
 
-/* Adds the vertices reached last to those reached at all, and clears the next ones */
+/* Adds the last level's vertices to seen, and clears next */
 static __global__ void __launch_bounds__(SYS_THREADS) SearchTake(int m, const int *i, const int *cut, int now, Word *seen, const Word *last, Word *next, int *level, Word *sum)
 {
   Word edges = 0, bits = 0;
@@ -66,7 +66,7 @@ static __global__ void __launch_bounds__(SYS_THREADS) SearchTake(int m, const in
   }
 }
 
-/* Along the edges of the vertices reached last, a warp each */
+/* Follows the edges of the last level's vertices, one warp a vertex */
 static __global__ void __launch_bounds__(SYS_THREADS) SearchPush(int m, const int *i, const int *j, const Word *seen, const Word *last, Word *next)
 {
   const int lane = (int)threadIdx.x % SYS_WARP;
@@ -83,7 +83,7 @@ static __global__ void __launch_bounds__(SYS_THREADS) SearchPush(int m, const in
   }
 }
 
-/* The bits of row r that it wants, from its edges k0, k0 + step, ..., until the threads have found all; the threads of mask call it together */
+/* Returns the bits among `want` that row r gets from its edges k0, k0 + step, ...; stops when all are found. Called by all threads of mask. */
 static __device__ __forceinline__ Word SearchRow(unsigned mask, int first, int end, int thread, int threads, const int *j, Word want, const Word *last)
 {
   Word found = 0;
@@ -96,7 +96,8 @@ static __device__ __forceinline__ Word SearchRow(unsigned mask, int first, int e
   return found & want;
 }
 
-/* Back along the edges of the vertices that some source has not reached: groups of threads take short rows, and the warp those of more than SYS_WARP * GRAPH_SEARCH_LANES entries */
+/* Follows the edges of unreached vertices backwards: groups of threads for short rows, a warp for those of more than SYS_WARP * GRAPH_SEARCH_LANES
+   entries */
 static __global__ void __launch_bounds__(SYS_THREADS) SearchPull(int m, const int *i, const int *j, Word all, const Word *seen, const Word *last, Word *next)
 {
   const int      lane = (int)threadIdx.x % SYS_WARP, thread = lane % GRAPH_SEARCH_LANES, of = SYS_WARP / GRAPH_SEARCH_LANES;
@@ -132,7 +133,7 @@ static __global__ void SearchBegin(int n, const int *source, Word *next)
   }
 }
 
-/* Bits that other processes get now are not sent again */
+/* Marks bits as sent to other processes */
 static __global__ void __launch_bounds__(SYS_THREADS) SearchSent(int n, Word *sent, const Word *next)
 {
   SYS_FOR_EACH(k, n)
@@ -184,7 +185,7 @@ SysStatus GraphSearchCreate(const SysCSR *A, const SysCSR *cut, int nto, const i
   return SYS_SUCCESS;
 }
 
-/* The transposed pattern is made when it is wanted first */
+/* Creates the transposed pattern at its first use */
 static SysStatus SearchTranspose(SearchBlock *b, SysStream stream)
 {
   SysArena   arena = {NULL, 0};
@@ -201,7 +202,7 @@ static SysStatus SearchTranspose(SearchBlock *b, SysStream stream)
     b->pattern = arena.memory;
   }
   SYS_CUDA(SysTransposePattern(&b->A, work.memory, bytes, b->i, b->j, (int *)from.memory, stream));
-  SYS_CUDA(cudaStreamSynchronize(stream)); /* the memory to work in is freed */
+  SYS_CUDA(cudaStreamSynchronize(stream)); /* the work space is freed on return */
   return SYS_SUCCESS;
 }
 
@@ -236,7 +237,7 @@ SysStatus GraphSearchTake(GraphSearch *s, int now, int64_t *reached, SysStream s
   return SYS_SUCCESS;
 }
 
-/* Gets the bits that the edges of a block bring. Without memory for its transposed pattern all levels go along the edges that leave. */
+/* Computes the bits through a block's edges. Without memory for its transposed pattern all levels push. */
 static SysStatus SearchBlockStep(GraphSearch *s, SearchBlock *b, bool pull, SysStream stream)
 {
   const int m = (int)b->A.m, n = (int)b->A.n;
@@ -266,7 +267,7 @@ SysStatus GraphSearchStep(GraphSearch *s, SysStream stream)
       SYS_CALL(SysLaunch(SearchSent, SysBlocksLoop(cut->A.n), SYS_THREADS, 0, stream, (int)cut->A.n, cut->seen, (const Word *)cut->next));
     }
     SYS_CUDA(cudaMemcpyAsync(s->out, cut->next, bytes, cudaMemcpyDeviceToHost, stream));
-    SYS_CUDA(cudaEventRecord(s->packed, stream)); /* they travel while the other block is at work */
+    SYS_CUDA(cudaEventRecord(s->packed, stream)); /* the copy overlaps with the other block */
   }
   return s->leaving ? SearchBlockStep(s, &s->block[0], pull, stream) : SYS_SUCCESS;
 }

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   The sum of a vector on a CUDA device, and a step that gives a vector another sum: two passes, and a launch that brings the results to the host
+   The sum of a vector on a CUDA device, and a step that changes a vector's sum: two passes, and a launch that copies the results to the host
 */
 #include <new>
 
 #include "sys/syscuda.cuh"
 #include "graph/cuda/graphsumcuda.h"
 
-#define GRAPH_SUM_BLOCKS 1024 /* at most; each leaves a partial sum */
+#define GRAPH_SUM_BLOCKS 1024 /* most thread blocks; each stores a partial sum */
 
 struct _GraphSums {
   SysScalar *part   = NULL; /* on the device: 2 * GRAPH_SUM_BLOCKS */
@@ -19,7 +19,7 @@ static __device__ SysScalar GraphBlockSum(SysScalar s)
   __shared__ SysScalar warps[SYS_THREADS / SYS_WARP];
 
   for (int d = SYS_WARP / 2; d; d /= 2) s += __shfl_xor_sync(SYS_ALL_LANES, s, d);
-  __syncthreads(); /* the last sum of this block has been read */
+  __syncthreads(); /* all threads have read the block's last sum */
   if (threadIdx.x % SYS_WARP == 0) warps[threadIdx.x / SYS_WARP] = s;
   __syncthreads();
   s = 0;
@@ -61,7 +61,7 @@ static __global__ void __launch_bounds__(SYS_THREADS) GraphStepPass(int64_t n, i
   if (threadIdx.x == 0) change[blockIdx.x] = s;
 }
 
-/* Brings the sums of partial sums to the host */
+/* Adds the partial sums and copies them to the host */
 static __global__ void __launch_bounds__(SYS_THREADS) GraphReport(int n, const SysScalar *change, const SysScalar *part, SysScalar *result)
 {
   const SysScalar a = change ? GraphPartSum(n, change) : 0, b = GraphPartSum(n, part);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   The greatest of many numbers on a CUDA device. A number and its place make a key; all keys are different. The bound that k keys reach is found digit by digit, by counts of the keys that
-   have the digits found so far. No key is stored.
+   The largest of many numbers on a CUDA device. A number and its place form a key; all keys differ. The bound that exactly k keys reach is found
+   digit by digit, from counts of the keys with the digits found so far. No key is stored.
 */
 #include <cub/device/device_select.cuh>
 #include <thrust/iterator/counting_iterator.h>
@@ -11,7 +11,7 @@
 
 #define TOP_DIGIT_BITS 8
 #define TOP_DIGITS     (1 << TOP_DIGIT_BITS)
-#define TOP_BLOCKS     1024 /* at most; each adds its counts to those of all */
+#define TOP_BLOCKS     1024 /* most thread blocks; each adds its counts to the total */
 
 #if defined(SYS_SINGLE)
 typedef unsigned TopWord;
@@ -22,7 +22,7 @@ typedef unsigned long long TopWord;
 #define TOP_VALUE_BITS ((int)(8 * sizeof(TopWord)))
 #define TOP_PLACE_BITS 32
 
-/* The larger key is the better one: the value decides, then the place. The least word is that of a NaN. */
+/* The larger key is better: the value decides, then the place. NaN has the least word. */
 struct TopKey {
   TopWord  value;
   unsigned place;
@@ -41,7 +41,7 @@ static __device__ __forceinline__ TopKey TopKeyOf(const SysScalar *x, int k)
   return {v != v ? 0 : bits & top ? ~bits : bits | top, ~(unsigned)k};
 }
 
-/* The digits found so far, and which bits they are */
+/* The digits found so far, and a mask of their bits */
 struct TopBound {
   TopKey bits, known;
 };
@@ -51,7 +51,7 @@ static __device__ __forceinline__ TopKey TopKnown(TopKey key, TopBound bound)
   return {key.value & bound.known.value, key.place & bound.known.place};
 }
 
-/* Does number k reach the bound? */
+/* Returns whether number k reaches the bound */
 struct TopReaches {
   const SysScalar *x;
   TopBound         bound;
@@ -64,7 +64,7 @@ struct TopReaches {
   }
 };
 
-/* Counts, by the digit from bit shift on, the keys that have the digits found so far */
+/* Counts, by the digit at bit `shift`, the keys with the digits found so far */
 static __global__ void __launch_bounds__(SYS_THREADS) TopCount(int n, const SysScalar *x, TopBound bound, int shift, int in_place, int *count)
 {
   __shared__ int mine[TOP_DIGITS];
@@ -89,11 +89,11 @@ static __global__ void __launch_bounds__(SYS_THREADS) TopValues(int k, const Sys
   SYS_FOR_EACH(q, k) value[q] = x[place[q]];
 }
 
-/* A bound that exactly k keys reach */
+/* Finds the bound that exactly k keys reach */
 static SysStatus TopFind(int n, const SysScalar *x, int k, int *count, TopBound *bound, SysStream stream)
 {
   const int64_t blocks = SysMin(SysBlocksLoop(n), TOP_BLOCKS);
-  int           wanted = k, left = n; /* of the keys with the digits found so far */
+  int           wanted = k, left = n; /* among the keys with the digits found so far */
 
   *bound = {
     {0, 0},

@@ -1,29 +1,29 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   The triangles of a graph: each edge is kept once, from the vertex with fewer neighbours. A triangle is then found once, at its first vertex u: as an edge between two
-   vertices that u has edges to. The vertices that u has edges to are in a hash table, in which the edges that begin at them are looked up.
+   Triangles of a graph. Each edge is kept once, directed from the vertex with fewer neighbours. A triangle is then found once, at its first vertex u,
+   as an edge between two of u's successors. u's successors are in a hash table, in which the edges that leave them are looked up.
 
-   T. Schank, D. Wagner, Finding, Counting and Listing All Triangles in Large Graphs, WEA 2005.
+   Source: T. Schank, D. Wagner, Finding, Counting and Listing All Triangles in Large Graphs, WEA 2005.
 */
 #include <cub/cub.cuh>
 
 #include "sys/syscuda.cuh"
 #include "graph/cuda/graphcountcuda.h"
 
-#define TRIANGLES_LANES      8     /* threads that look up the edges of a vertex */
-#define TRIANGLES_WARP_ROW   128   /* rows of up to so many entries are looked up by a warp, longer ones by a block */
-#define TRIANGLES_WARP_SLOTS 256   /* of a warp's table: a power of 2 of at least 2 TRIANGLES_WARP_ROW */
-#define TRIANGLES_BLOCK_ROW  16384 /* entries of a row in a block's table; longer rows are searched where they lie */
+#define TRIANGLES_LANES      8     /* threads that look up a vertex's edges */
+#define TRIANGLES_WARP_ROW   128   /* most entries of a row for a warp; a block handles longer ones */
+#define TRIANGLES_WARP_SLOTS 256   /* slots of a warp's table: a power of 2 of at least 2 TRIANGLES_WARP_ROW */
+#define TRIANGLES_BLOCK_ROW  16384 /* most entries of a row in a block's table; longer rows are searched in place */
 #define TRIANGLES_EMPTY      -1
 
-typedef unsigned long long Key; /* an edge: the number of its first vertex, then that of its second one in the lower bits */
+typedef unsigned long long Key; /* an edge: its first vertex above its second */
 
 struct Oriented {
   int        m;
   const int *i, *j;
 };
 
-/* Both ends of each entry, the lower one first; loops come behind all edges */
+/* Computes both ends of each entry, the lower first; loops sort after all edges */
 static __global__ void __launch_bounds__(SYS_THREADS) TrianglesKeys(int m, int bits, const int *i, const int *j, Key *key)
 {
   const int lane = (int)threadIdx.x % SYS_WARP;
@@ -52,7 +52,7 @@ static __global__ void __launch_bounds__(SYS_THREADS) TrianglesOrient(int64_t n,
   {
     const Key a = key[k] >> bits, b = key[k] & (((Key)1 << bits) - 1);
 
-    if (degree[b] < degree[a]) key[k] = b << bits | a; /* of equal degrees the lower one stays first */
+    if (degree[b] < degree[a]) key[k] = b << bits | a; /* of equal degrees the lower vertex stays first */
   }
 }
 
@@ -62,7 +62,7 @@ static __global__ void __launch_bounds__(SYS_THREADS) TrianglesRows(int64_t n, i
   SYS_FOR_EACH(r, (int64_t)m + 1) i[r] = (int)SysCountLess(key, (Key)n, (Key)r << bits);
 }
 
-/* Lists the rows with two entries or more; list[m] numbers, short ones from the front and long ones from the back */
+/* Lists the rows with two entries or more in list[m], short ones from the front, long ones from the back */
 static __global__ void __launch_bounds__(SYS_THREADS) TrianglesList(Oriented U, int *list, int count[3])
 {
   SYS_FOR_EACH(r, U.m)
@@ -97,7 +97,7 @@ static __device__ __forceinline__ int TrianglesFind(int v, const int *table, int
   }
 }
 
-/* The triangles whose first vertex is that of a row, as far as this thread finds them; a thread is one of so many groups of TRIANGLES_LANES threads. table is NULL if the row is too long. */
+/* Returns the triangles of a row's vertex that this thread finds; threads work in groups of TRIANGLES_LANES. table is NULL if the row is too long. */
 static __device__ __forceinline__ unsigned long long TrianglesRow(Oriented U, int r, int thread, int threads, const int *table, int slots)
 {
   const int          first = U.i[r], n = U.i[r + 1] - first;
@@ -173,7 +173,7 @@ static __global__ void __launch_bounds__(SYS_THREADS) TrianglesLong(Oriented U, 
   TrianglesAdd(found, total);
 }
 
-/* Sorts the keys and leaves each one once; *edges are those that are no loops */
+/* Sorts the keys and removes duplicates; *edges excludes loops */
 static SysStatus TrianglesEdges(int64_t nz, int bits, cub::DoubleBuffer<Key> *key, int64_t *edges, SysStream stream)
 {
   SysScratch scratch;
@@ -196,7 +196,7 @@ static SysStatus TrianglesEdges(int64_t nz, int bits, cub::DoubleBuffer<Key> *ke
   return SYS_SUCCESS;
 }
 
-/* Makes rows of the edges, each from the vertex with fewer neighbours. U->i and U->j lie in the memory of keys that are not needed any more. */
+/* Builds rows of the edges, each from the vertex with fewer neighbours. U->i and U->j reuse the memory of keys. */
 static SysStatus TrianglesMake(int64_t n, int bits, cub::DoubleBuffer<Key> *key, int *degree, Oriented *U, int *i, SysStream stream)
 {
   SysScratch     scratch;
@@ -212,7 +212,7 @@ static SysStatus TrianglesMake(int64_t n, int bits, cub::DoubleBuffer<Key> *key,
   SYS_CUDA(cub::DeviceRadixSort::SortKeys(scratch.memory, sort, *key, (int)n, 0, 2 * bits, stream));
   j = (int *)key->Alternate();
   SYS_CALL(SysLaunch(TrianglesRows, SysBlocksLoop(n > U->m ? n : U->m + (int64_t)1), SYS_THREADS, 0, stream, n, U->m, bits, key->Current(), i, j));
-  SYS_CUDA(cudaStreamSynchronize(stream)); /* the memory of the sort is freed */
+  SYS_CUDA(cudaStreamSynchronize(stream)); /* the sort's memory is freed on return */
   U->i = i;
   U->j = j;
   return SYS_SUCCESS;

@@ -6,7 +6,7 @@
 #include "graph/cuda/graphmarkovcuda.h"
 #include "graph/glue/graph.h"
 
-/* The pattern on the device, if A is there and has entries */
+/* Gets the pattern on the device, if A is there and has entries */
 static PetscErrorCode PatternGet(Mat A, SysCSR *csr, PetscBool *on)
 {
   PetscFunctionBegin;
@@ -42,7 +42,7 @@ PetscErrorCode GraphTrianglesDevice(Mat A, PetscInt64 *count, PetscBool *done)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The matrix that an iteration leaves, on the host; a failure has left it as it was before */
+/* Gets the iteration's matrix on the host; after a failure it is the one before */
 static PetscErrorCode MarkovFetch(GraphMarkov *g, Mat *M)
 {
   PetscInt      *i, *j;
@@ -89,7 +89,7 @@ PetscErrorCode GraphMarkovOnDevice(Mat *M, const GraphMarkovParameters *p, Petsc
   }
   PetscCall(PetscLogGpuTimeEnd());
   PetscCall(Check(*M, status, "Markov clustering", done));
-  if (*iterations) PetscCall(MarkovFetch(g, M)); /* without memory for all iterations the host goes on from here */
+  if (*iterations) PetscCall(MarkovFetch(g, M)); /* memory was short for all iterations: the host continues from here */
   GraphMarkovDestroy(g, PetscDefaultCudaStream);
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   MatBreadthFirst(): searches from several vertices, 64 at a time: bit s of a vertex's word is set if source s has reached the vertex. A level goes along the edges that leave the
-   vertices reached last, or back along those of the vertices to be reached, whichever are fewer edges to look at.
+   MatBreadthFirst(): searches from several vertices, 64 at a time: bit s of a vertex's word is set if source s has reached it. A level follows the
+   edges that leave the last level's vertices, or those of unreached vertices backwards, whichever are fewer.
 
-   S. Beamer, K. Asanovic, D. Patterson, Direction-Optimizing Breadth-First Search, SC 2012.
+   Source: S. Beamer, K. Asanovic, D. Patterson, Direction-Optimizing Breadth-First Search, SC 2012.
 */
 #include <petscambgraph.h>
 #include "graph/glue/graph.h"
@@ -11,11 +11,11 @@
 #include "graph/host/graphpolicy.h"
 
 typedef struct {
-  Mat        A, T; /* and its transpose, made when it is wanted */
+  Mat        A, T; /* and its transpose, created at its first use */
   PetscInt   m, first;
   PetscInt64 edges;
   PetscInt  *degree;  /* edges that leave each vertex of this process */
-  uint64_t  *word[4]; /* reached at all, in the last level, in the next, still to be reached */
+  uint64_t  *word[4]; /* reached so far, in the last level, in the next level, not yet reached */
   PetscInt64 reached, farthest;
 } Search;
 
@@ -48,7 +48,7 @@ static PetscErrorCode SearchDestroy(Search *s)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Adds the vertices that were reached last to those reached at all; *leaving is the number of edges that leave them, or -1 if there are none */
+/* Adds the last level's vertices to those reached; *leaving: number of edges that leave them, or -1 if there are no such vertices */
 static PetscErrorCode SearchTake(Search *s, PetscInt64 now, PetscInt64 level[], uint64_t all, PetscInt64 *leaving)
 {
   uint64_t  *seen = s->word[0], *last = s->word[1], *want = s->word[3];

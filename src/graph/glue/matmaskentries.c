@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   MatMaskEntries(): the entries of a matrix at the places of another one
+   MatMaskEntries(): the entries of a matrix at another's places
 */
 #include <petscambgraph.h>
 #include "sys/systhreads.h"

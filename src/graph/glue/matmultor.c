@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   MatMultOr(): words of 64 bits for the vertices of a graph, one bit for each of 64 searches
+   MatMultOr(): 64-bit words for a graph's vertices, one bit for each of 64 searches
 */
 #include <petscambgraph.h>
 #include "sys/systhreads.h"
@@ -49,7 +49,7 @@ PetscErrorCode MatMultOr(Mat A, PetscBool transpose, const uint64_t x[], const u
   GraphRows    rows;
   PetscSF      sf;
   uint64_t    *other;
-  MPI_Datatype word; /* of integers, on which PETSc has the operation "or" */
+  MPI_Datatype word; /* of integers, for which PETSc supports "or" */
 
   PetscFunctionBegin;
   PetscValidHeaderSpecific(A, MAT_CLASSID, 1);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   MatPruneRows() and MatPowEntries(): the entries of a matrix, one by one
+   MatPruneRows() and MatPowEntries(): operations on single entries
 */
 #include <petscambgraph.h>
 #include "sys/systhreads.h"

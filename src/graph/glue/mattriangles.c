@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   MatCountTriangles(): on the host by the other operations of this folder, on a GPU by kernels of its own
+   MatCountTriangles(): on the host through this folder's other operations, on a GPU through its own kernels
 */
 #include <petscambgraph.h>
 #include "graph/glue/graph.h"
 #include "graph/glue/graphcount.h"
 
-/* Each edge is kept in the direction from the vertex of lower degree; a triangle is then one path of two edges beside one edge */
+/* Keeps each edge in the direction from the vertex of lower degree; a triangle is then one path of two edges beside one edge */
 static PetscErrorCode TrianglesHost(Mat A, PetscInt64 *count)
 {
   Mat            B, U;

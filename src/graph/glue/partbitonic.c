@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   MATPARTITIONINGBITONIC: rows are dealt by their lengths
+   MATPARTITIONINGBITONIC: distributes rows by length
 
-   Reference:
+   Source:
 .  * - X. Yang, S. Parthasarathy and P. Sadayappan, "Fast sparse matrix-vector multiplication on GPUs: implications for graph mining", Proceedings of the VLDB
-   Endowment 4 (4), 2011
+      Endowment 4 (4), 2011
 */
 #include <petsc/private/matimpl.h>
 #include <petscambgraph.h>
 
-/* Counts the rows of each length, in all and on the processes before this one; a row then knows its place in the order of lengths */
+/* Counts the rows of each length, in total and on the processes before this one, which gives each row's place in the order of lengths */
 static PetscErrorCode BitonicApply(MatPartitioning part, IS *owner)
 {
   Mat         A = part->adj;

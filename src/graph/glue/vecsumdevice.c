@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   VecShiftToSum() and VecScaleToSum() of vectors on a GPU. The room for sums hangs on the vector that is changed.
+   VecShiftToSum() and VecScaleToSum() of vectors on a GPU. The work space is composed with the vector.
 */
 #include <petscdevice_cuda.h>
 #include <petsc/private/vecimpl.h>

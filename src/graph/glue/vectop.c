@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   VecGetTop(): the greatest entries of a vector
+   VecGetTop(): the largest entries of a vector
 */
 #include <petscambgraph.h>
 #include "graph/glue/graph.h"
@@ -75,7 +75,7 @@ PetscErrorCode VecGetTop(Vec x, PetscInt k, PetscInt *n, PetscInt index[], Petsc
     PetscCheck(total <= PETSC_MPI_INT_MAX, comm, PETSC_ERR_ARG_OUTOFRANGE, "%" PetscInt_FMT " entries of each process are more than 2^31 - 1 in all; ask for fewer", k);
   }
 
-  /* the entries of all processes, by process; equal ones of one process are in ascending order already */
+  /* all processes' entries, by process; equal entries of one process are in ascending order */
   {
     PetscInt *send;
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   The sum of a vector, and a step that gives a vector another sum. The entries are cut into as many parts on any number of threads, whose sums are added in their order.
+   The sum of a vector, and a step that changes a vector's sum. The entries have a fixed number of parts, whose sums are added in order, so the bits
+   do not depend on the number of threads.
 */
 #include <math.h>
 
