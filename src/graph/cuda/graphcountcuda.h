@@ -26,8 +26,8 @@ SysStatus GraphSearchStart(GraphSearch *, int n, const int source[], SysStream);
 /* Gets the number of vertices that level `now` reaches, summed over the sources. Waits for it. */
 SysStatus GraphSearchTake(GraphSearch *, int now, int64_t *reached, SysStream);
 
-/* Computes the next level. Then: GetSend() gets the bits for cut's columns, GetReceive() the space for those of to[]'s vertices, both on the host;
-   Receive() reads that space. */
+/* Computes the next level. GetOut() then gets the bits for cut's columns (*out) and space for the bits of to[]'s vertices (*in), both on the host;
+   TakeIn() reads that space. */
 SysStatus GraphSearchStep(GraphSearch *, SysStream);
 SysStatus GraphSearchGetOut(GraphSearch *, const uint64_t **out, uint64_t **in);
 SysStatus GraphSearchTakeIn(GraphSearch *, SysStream);

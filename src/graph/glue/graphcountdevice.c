@@ -22,7 +22,7 @@ static PetscErrorCode Check(Mat A, SysStatus status, const char what[], PetscBoo
   PetscFunctionBegin;
   PetscCheck(status != SYS_ERROR, PETSC_COMM_SELF, PETSC_ERR_GPU, "%s on the GPU: %s", what, SysDeviceErrorText());
   *done = (PetscBool)(status == SYS_SUCCESS);
-  if (!*done) PetscCall(PetscInfo(A, "Not enough memory on the GPU for %s, on the host then\n", what));
+  if (!*done) PetscCall(PetscInfo(A, "Not enough memory on the GPU for %s: it runs on the host\n", what));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

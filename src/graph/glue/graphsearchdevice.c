@@ -154,7 +154,7 @@ PetscErrorCode GraphSearchDevice(Mat A, PetscInt n, const PetscInt source[], Pet
   for (PetscInt q = 0; q < n && *done; q += GRAPH_SEARCH_SOURCES) PetscCall(SearchRun(&s, PetscMin(n - q, GRAPH_SEARCH_SOURCES), source + q, level ? level + (size_t)q * A->rmap->n : NULL, reached, farthest, done));
   PetscCall(PetscLogGpuTimeEnd());
   if (*done) PetscCall(PetscInfo(A, "Searched on the GPU\n"));
-  else if (s.search) PetscCall(PetscInfo(A, "Not enough memory on a GPU for a search, on the host then\n"));
+  else if (s.search) PetscCall(PetscInfo(A, "Not enough memory on a GPU for a search: it runs on the host\n"));
   PetscCall(SearchDestroy(&s));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -35,7 +35,7 @@ PetscErrorCode VecTopDevice(Vec x, PetscMPIInt k, int64_t place[], PetscReal val
     (void)GraphTop(k, found, k, place, value); /* equal entries are ordered by place */
     for (PetscMPIInt q = 0; q < k; q++) place[q] = from[place[q]];
     *done = PETSC_TRUE;
-  } else PetscCall(PetscInfo(x, "Not enough memory on the GPU for the greatest entries of a vector, on the host then\n"));
+  } else PetscCall(PetscInfo(x, "Not enough memory on the GPU for the largest entries of a vector: the host finds them\n"));
   PetscCall(PetscFree2(from, found));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -15,9 +15,9 @@
 #include "graph/batch/cuda/batchcuda.h"
 
 #define BATCH_LANES_MOST   SYS_WARP
-#define BATCH_THREADS_MANY 4096       /* of a multiprocessor: twice as many as it holds at a time */
-#define BATCH_SHARED_MOST  (64 << 10) /* bytes of a block's sums; with more of them too few blocks share a multiprocessor */
-#define BATCH_PARTS_MOST   65535      /* of the columns: a limit of the grid */
+#define BATCH_THREADS_MANY 4096       /* threads a multiprocessor: twice the resident ones */
+#define BATCH_SHARED_MOST  (64 << 10) /* most bytes of a block's sums; with more too few blocks are resident */
+#define BATCH_PARTS_MOST   65535      /* parts of the columns: a limit of the grid */
 #define BATCH_VECTOR_BYTES 16
 
 struct _BatchDevice {

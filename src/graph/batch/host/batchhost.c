@@ -10,7 +10,7 @@
 #include "sys/systhreads.h"
 #include "graph/batch/host/batchhost.h"
 
-#define BATCH_THREAD_NUMBERS 16384 /* numbers that a thread reads and writes at least: the start of threads takes longer than fewer numbers */
+#define BATCH_THREAD_NUMBERS 16384 /* least numbers read and written by a thread; fewer do not repay its start */
 
 const BatchKernels *BatchHostKernels(void)
 {

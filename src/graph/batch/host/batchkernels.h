@@ -5,7 +5,7 @@
 #include "graph/batch/host/batchhost.h"
 #include "mat/impls/spmm/host/spmmtile.h"
 
-#define BATCH_VECTORS 4 /* sums of 64 bytes at most that are made side by side: they stay in registers */
+#define BATCH_VECTORS 4 /* most sums of 64 bytes in registers */
 
 /* Sums nvector vectors of type Vec of a row over entries k0 to k1 - 1, from 0 or from the result. D and C point to the first of the columns. */
 #define BATCH_SUMS(name, Vec) \

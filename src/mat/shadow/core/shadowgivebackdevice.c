@@ -111,7 +111,7 @@ PetscErrorCode MatShadowDeviceGiveBack(Mat A, MatShadow *s, MatShadowCSR *csr)
     PetscCall(MatSeqAIJRestoreArrayRead(A, &a));
     if (!kept) s->copy = "pinned memory is short";
     if (!kept) PetscFunctionReturn(PETSC_SUCCESS);
-    PetscCall(PetscInfo(A, "The copy of the AIJ on the GPU is given back\n"));
+    PetscCall(PetscInfo(A, "Freed the copy of the AIJ on the GPU\n"));
   }
   if (A->offloadmask != PETSC_OFFLOAD_UNALLOCATED) {
     PetscCallCUDA(cudaStreamSynchronize(PetscDefaultCudaStream)); /* queued products may still read the copy */

@@ -116,7 +116,7 @@ PetscErrorCode MatShadowProduct(Mat A, PetscBool transpose, Vec xx, Vec yy, Vec 
     PetscCall(MatShadowGetVectors(s, xx, yy, zz, &v));
     PetscCall(MatShadowCheckStatus((*(transpose ? run.ops->multtranspose : run.ops->mult))(run.data, &csr.A, 1, v.x, yy ? 1 : 0, v.y, v.z, csr.stream), &done));
     PetscCall(MatShadowRestoreVectors(s, xx, yy, zz, &v, done));
-    if (!done) PetscCall(PetscInfo(A, "Not enough memory for the %sproduct, which goes back to the AIJ\n", transpose ? "transposed " : ""));
+    if (!done) PetscCall(PetscInfo(A, "Not enough memory for the %sproduct, which returns to the AIJ\n", transpose ? "transposed " : ""));
   }
   if (!done && run.data == s->data) {
     s->trial[transpose].verdict = MAT_SHADOW_FOR_AIJ;

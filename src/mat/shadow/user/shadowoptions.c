@@ -264,12 +264,12 @@ PetscErrorCode MatShadowOptionsReport(PetscBool table, PetscBool made, const cha
     if (OptionIsRemembered(names[k], values[k])) continue; /* PetscOptionsClear() reset PETSc's record */
     PetscCall(OptionIsType(names[k], values[k], &type));
     if (type && (table || !made)) {
-      if (!made && others[0]) PetscCall(PetscFPrintf(PETSC_COMM_SELF, file, "%soption -%s %s: no matrix has asked for it; the program fixes the types of its matrices (%s)\n", start, names[k], values[k], others));
-      else PetscCall(PetscFPrintf(PETSC_COMM_SELF, file, "%soption -%s %s: no matrix has asked for it; give another of -mat_type, -dm_mat_type (a DM makes the matrix) and -petscamb_for_aij (the program fixes aij)\n", start, names[k], values[k]));
+      if (!made && others[0]) PetscCall(PetscFPrintf(PETSC_COMM_SELF, file, "%soption -%s %s: no matrix used it; the program fixes the types of its matrices (%s)\n", start, names[k], values[k], others));
+      else PetscCall(PetscFPrintf(PETSC_COMM_SELF, file, "%soption -%s %s: no matrix used it; give another of -mat_type, -dm_mat_type (a DM makes the matrix) and -petscamb_for_aij (the program fixes aij)\n", start, names[k], values[k]));
     } else if (late) {
       PetscCall(PetscFPrintf(PETSC_COMM_SELF, file, "%soption -%s%s%s: set after the last %s was created, too late; set it before, or give it on the command line or in PETSC_OPTIONS\n", start, names[k], values[k] ? " " : "", values[k] ? values[k] : "", late));
     } else if (OptionExists(names[k], &meant, &prefix)) {
-      if (table) PetscCall(PetscFPrintf(PETSC_COMM_SELF, file, "  option -%s: no matrix has asked for it\n", names[k]));
+      if (table) PetscCall(PetscFPrintf(PETSC_COMM_SELF, file, "  option -%s: no matrix used it\n", names[k]));
     } else if (meant) PetscCall(PetscFPrintf(PETSC_COMM_SELF, file, "%soption -%s: there is none; the nearest is -%.*s%s\n", start, names[k], prefix, names[k], meant));
   }
   PetscCall(PetscOptionsLeftRestore(NULL, &n, &names, &values));

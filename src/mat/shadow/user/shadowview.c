@@ -7,8 +7,8 @@
 #define VIEW_LONGEST 96 /* bytes of the longest answer */
 #define VIEW_KINDS   6
 
-/* Adds up the figures of info over the processes, for the process that prints, and takes the longest times. Other members, and the words for format, kernel and
-   reason, become those of the first process whose products run on a format or, without such a process, of the first. */
+/* Sums the figures of info over all processes, for the process that prints, and sets the longest times. Other members, and the words for format, kernel
+   and reason, come from the first process whose products run on a format or, without such a process, from the first. */
 static PetscErrorCode MatShadowReduceInfo(Mat A, MatShadowInfo *info, char words[3][VIEW_LONGEST], PetscMPIInt *process, char where[32])
 {
   const MPI_Comm        comm   = PetscObjectComm((PetscObject)A);

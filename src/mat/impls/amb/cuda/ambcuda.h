@@ -62,7 +62,7 @@ SysStatus AmbDeviceUpdate(void *, const SysCSR *, SysStream);
 SysStatus AmbDeviceMult(void *, const SysCSR *, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z, SysStream);
 SysStatus AmbDeviceMultTranspose(void *, const SysCSR *, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z, SysStream);
 
-/* Do products compute some rows from CSR although no number is a NaN? */
+/* Returns whether products compute some rows from CSR even without a NaN */
 int AmbDeviceReadsCSR(const void *);
 
 /* multdot() of the format's table */

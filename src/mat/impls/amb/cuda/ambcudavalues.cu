@@ -4,9 +4,9 @@
 */
 #include "mat/impls/amb/cuda/ambcuda.cuh"
 
-#define AMB_VALUES_THREADS  128  /* of a thread block that stores places */
-#define AMB_DISTINCT_SLOTS  1024 /* of the set of distinct values */
-#define AMB_DISTINCT_BLOCKS 1056 /* thread blocks that look for distinct values */
+#define AMB_VALUES_THREADS  128  /* threads of a block that codes values */
+#define AMB_DISTINCT_SLOTS  1024 /* slots of the set of distinct values */
+#define AMB_DISTINCT_BLOCKS 1056 /* most thread blocks of the search for distinct values */
 #define AMB_DISTINCT_LOADS  8    /* values that a thread loads together */
 
 /* The set of distinct values, by their bits, in a hash table; 0 marks an empty slot and is not entered */

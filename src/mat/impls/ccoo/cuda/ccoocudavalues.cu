@@ -10,7 +10,7 @@
 #include "mat/impls/ccoo/cuda/ccoocuda.cuh"
 
 #define CCOO_MISSING_THREADS 128
-#define CCOO_TABLE_ROUNDS    8 /* in which values are added that the sample lacks, one of a chunk in each */
+#define CCOO_TABLE_ROUNDS    8 /* rounds that each add one value a chunk that the sample lacks */
 #define CCOO_COVERED         0x7fffffff
 
 /* Copies the windows of SysTableAddFrequent() in sequence; the last may be short */

@@ -5,7 +5,7 @@
 #include "mat/impls/hashgemm/cuda/hashgemmcuda.h"
 #include "mat/impls/hashgemm/cuda/spgemmcuda.cuh"
 
-#define HASHGEMM_PATTERN_ENTRIES 8 /* entries for a thread */
+#define HASHGEMM_PATTERN_ENTRIES 8 /* entries a thread */
 
 /* Sums, which do not depend on the order of the threads */
 typedef struct {

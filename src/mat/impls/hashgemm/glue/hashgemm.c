@@ -326,7 +326,7 @@ static PetscErrorCode MatProductNumeric_HashGEMM(Mat C)
   PetscCall(HashGEMMCompare(C, p, news, &change));
   PetscCheck(change != HASHGEMM_NOT_ASCENDING, PetscObjectComm((PetscObject)C), PETSC_ERR_ARG_WRONGSTATE, "An operand has other entries than in the symbolic phase, and a row whose columns are not in ascending order, or repeated; make a new product");
   if (change == HASHGEMM_NEW_PATTERN) {
-    PetscCall(PetscInfo(C, "The operands have other entries than in the symbolic phase, the product is made anew\n"));
+    PetscCall(PetscInfo(C, "The operands have other entries than in the symbolic phase, the product is computed anew\n"));
     PetscCall(HashGEMMReset(p));
     PetscCall(HashGEMMMake(C, p));
   } else if (change == HASHGEMM_NEW_VALUES) {

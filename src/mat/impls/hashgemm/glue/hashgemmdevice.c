@@ -12,7 +12,7 @@
 #include "sys/systhreads.h"
 #include "mat/impls/hashgemm/glue/hashgemmdevice.h"
 
-#define HASHGEMM_LONG_ROWS 16 /* entries of a row on average, from which on a second matrix for the pattern costs less than a useless copy of the values */
+#define HASHGEMM_LONG_ROWS 16 /* mean entries of a row from which on a second matrix for the pattern costs less than a useless copy of the values */
 
 /* Shared by all products of the process; created by the first */
 SpgemmDeviceContext *HashGEMMDeviceContext = NULL;
@@ -258,7 +258,7 @@ PetscErrorCode HashGEMMDeviceSymbolic(Mat C, SpgemmType type, HashGEMMProduct *p
   SpgemmDeviceRelease(HashGEMMDeviceContext, rows.j, stream);
   SpgemmDeviceRelease(HashGEMMDeviceContext, rows.a, stream);
   if (*done) PetscCall(HashGEMMDeviceTell(C, &info));
-  else PetscCall(PetscInfo(C, "Not enough memory on the GPU for a product (%.0f nonzeros counted, %.0f bytes asked for): it is made on the host\n", info.nonzeros, info.bytes_asked));
+  else PetscCall(PetscInfo(C, "Not enough memory on the GPU for a product (%.0f nonzeros counted, %.0f bytes requested): it runs on the host\n", info.nonzeros, info.bytes_asked));
   if (*done && rows.nz) PetscFunctionReturn(PETSC_SUCCESS);
   *done = PETSC_FALSE;
   SpgemmDeviceDestroy(&p->device, stream);

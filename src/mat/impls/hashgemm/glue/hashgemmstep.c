@@ -4,8 +4,8 @@
 */
 #include "mat/impls/hashgemm/glue/hashgemmparallel.h"
 
-#define HASHGEMM_ROOM_ROWS   512 /* rows that PETSc is told of at a time, */
-#define HASHGEMM_ROOM_LENGTH 32  /* those of each length below this in one call */
+#define HASHGEMM_ROOM_ROWS   512 /* rows whose lengths one step passes to PETSc */
+#define HASHGEMM_ROOM_LENGTH 32  /* length below which one call passes all rows of the same length */
 
 /* ------------------------------------------------- operands ------------------------------------------------- */
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #define HASHGEMM_LANES          8
-#define HASHGEMM_THREAD_ROWS    4096 /* rows that are worth several threads */
+#define HASHGEMM_THREAD_ROWS    4096 /* rows from which on several threads pay */
 #define HASHGEMM_CACHED_COLUMNS 4096 /* columns that stay in a cache */
 
 /* ------------------------------------------------- memory ------------------------------------------------- */

@@ -16,8 +16,8 @@
 /* Parts of the second-level cache, measured: x in a segment; what is found there of an x that is read everywhere; and the part of all entries that must
    lie beyond that for segments to pay */
 
-#define NUS_SAMPLE_LOG  12  /* of the slots of the table of their lines */
-#define NUS_SAMPLE_LINE 128 /* bytes of x */
+#define NUS_SAMPLE_LOG  12  /* log2 of the slots of a sample's table of lines */
+#define NUS_SAMPLE_LINE 128 /* bytes of a line of x */
 static_assert(2 * NUS_CUDA_SAMPLE_ENTRIES <= 1 << NUS_SAMPLE_LOG, "a slot is found soon");
 
 static_assert(NUS_DEVICE_C == SYS_WARP && NUS_DEVICE_SIGMA == AMB_SCOPE, "what the layout of AMB has");

@@ -187,7 +187,7 @@ static PetscErrorCode ViewHost_NUSSELL(const double figure[], const char where[]
   PetscFunctionBegin;
   PetscCall(PetscViewerASCIIPrintf(viewer, "  blocks of %.0f columns, chunks of %.0f rows, scopes of %.0f rows, %.0f tiles%s\n", side[0], side[1], side[2], side[3], where));
   PetscCall(MatShadowValuesView(side + 4, where, viewer));
-  if (side[4 + MAT_SHADOW_VALUES_FIGURES_N] > 0) PetscCall(PetscViewerASCIIPrintf(viewer, "  values: once for all chunks that have the same, %.0f of which differ%s\n", side[4 + MAT_SHADOW_VALUES_FIGURES_N], where));
+  if (side[4 + MAT_SHADOW_VALUES_FIGURES_N] > 0) PetscCall(PetscViewerASCIIPrintf(viewer, "  values: shared by equal chunks, %.0f distinct%s\n", side[4 + MAT_SHADOW_VALUES_FIGURES_N], where));
   PetscCall(NusViewSegments(figure, where, viewer));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

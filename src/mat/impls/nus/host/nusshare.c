@@ -4,7 +4,7 @@
 
 #include "mat/impls/nus/host/nusshare.h"
 
-#define NUS_BLOCKS_FIRST 64 /* that there is room for at first */
+#define NUS_BLOCKS_FIRST 64 /* initial capacity of a NusBlocks, in blocks */
 
 void NusBlocksDestroy(NusBlocks *B)
 {

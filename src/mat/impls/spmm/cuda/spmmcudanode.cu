@@ -101,9 +101,9 @@ static __global__ void __launch_bounds__(SYS_THREADS, SPMM_NODE_BLOCKS) SpmmNode
 */
 #define SPMM_COPY_THREADS 128
 #define SPMM_COPY_NODES   (SPMM_COPY_THREADS / SPMM_TEAM_LEAST)
-#define SPMM_COPY_BLOCKS  6          /* of a multiprocessor, for which a thread has registers */
-#define SPMM_COPY_LOADS   8          /* vectors of the panel that a lane reads together */
-#define SPMM_COPY_BYTES   (64 << 10) /* of shared memory, at most */
+#define SPMM_COPY_BLOCKS  6          /* resident blocks a multiprocessor that the registers allow */
+#define SPMM_COPY_LOADS   8          /* vectors of the panel that a lane loads together */
+#define SPMM_COPY_BYTES   (64 << 10) /* most bytes of shared memory */
 
 #if __CUDA_ARCH__ >= 900
 static __device__ inline unsigned SpmmShared(const void *p)

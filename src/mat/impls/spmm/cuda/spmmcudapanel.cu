@@ -5,7 +5,7 @@
 #include "mat/impls/spmm/cuda/spmmcuda.cuh"
 
 #define SPMM_TRANSPOSE    32
-#define SPMM_PACK_VECTORS 4 /* vectors of a panel that a thread makes: so many columns are read together */
+#define SPMM_PACK_VECTORS 4 /* vectors of a panel a thread, whose columns it loads together */
 
 int SpmmDevicePanelColumns(int64_t ncol, int *width)
 {

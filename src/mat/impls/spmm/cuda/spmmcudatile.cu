@@ -12,7 +12,7 @@
 
 #include "mat/impls/spmm/cuda/spmmcudarow.cuh"
 
-#define SPMM_TILE_BYTES (32 << 10) /* of shared memory */
+#define SPMM_TILE_BYTES (32 << 10) /* bytes of shared memory */
 
 /* ------------------------------------------------- plan ------------------------------------------------- */
 

@@ -151,7 +151,7 @@ static PetscErrorCode SddmmMake(Mat S, Mat D1, Mat D2, MatReuse reuse, Mat O, Sd
     if (block[1]) PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &lacks, 1, MPI_INT, MPI_MAX, PetscObjectComm((PetscObject)S)));
     if (!lacks) PetscFunctionReturn(PETSC_SUCCESS);
     PetscCall(SpmmOnDeviceReset(&w->device));
-    PetscCall(PetscInfo(O, "The host makes MatSDDMM(): a sparse matrix is not on the GPU, or memory there does not suffice\n"));
+    PetscCall(PetscInfo(O, "MatSDDMM() runs on the host: a sparse matrix is not on the GPU, or its memory does not suffice\n"));
   }
   PetscCall(SddmmMakeHost(S, K, block, w));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -237,7 +237,7 @@ static PetscErrorCode SddmmOnHost(Mat S, Mat D1, Mat D2, PetscBool scale, Mat O,
 
   The same input gives the same bits, whatever the number of threads.
 
-  If `S` is on a GPU, and its memory suffices, so is the product; else `-info` says that the host makes it. `D1` and `D2` may be `MATDENSE`, which cross the bus in
+  If `S` is on a GPU, and its memory suffices, so is the product; else it runs on the host, and `-info` reports that. `D1` and `D2` may be `MATDENSE`, which cross the bus in
   each product, or `MATDENSECUDA`. On a GPU the bits do not depend on where `D1` and `D2` are.
 
   `O` keeps the memory of the product for the next one, up to 512 bytes for each row of `D2`.

@@ -8,7 +8,7 @@
 #include "sys/systhreads.h"
 #include "mat/impls/spmm/glue/spmm.h"
 
-#define SPMM_COLUMNS 5 /* fewer columns are left to PETSc, but for one column and for several threads of one process */
+#define SPMM_COLUMNS 5 /* columns from which on one thread beats PETSc; 1 column and several threads always run here */
 
 PetscLogEvent MAT_SpmmSymbolic, MAT_SpmmNumeric;
 
@@ -132,7 +132,7 @@ static PetscErrorCode SpmmMake(PetscBool transpose, Mat A, Mat B, Mat C, SpmmPro
     if (!worst) PetscFunctionReturn(PETSC_SUCCESS);
     p->lacked = p->seen.device[0];
     PetscCall(SpmmOnDeviceReset(&p->device));
-    PetscCall(PetscInfo(C, "The host makes the product: the matrix is not on the GPU, or memory there does not suffice\n"));
+    PetscCall(PetscInfo(C, "The product runs on the host: the matrix is not on the GPU, or its memory does not suffice\n"));
   }
   PetscCall(SpmmHostMake(transpose, block, B, C, p, &status));
   worst = (PetscMPIInt)status;
