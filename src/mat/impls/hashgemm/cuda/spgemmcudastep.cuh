@@ -68,7 +68,7 @@ SysStatus SpgemmTake(SpgemmDevice *, size_t bytes, SpgemmArray *, cudaStream_t);
 SysStatus SpgemmTakePieces(SpgemmDevice *, SpgemmArray *memory, std::initializer_list<SpgemmPiece>, cudaStream_t);
 void      SpgemmDrop(SpgemmDevice *, std::initializer_list<SpgemmArray *>, cudaStream_t);
 
-/* Count() counts the rows' entries; Fill() writes the pattern in i (the step's) and j and, if a is not NULL, existing values; Values() computes
+/* Count() counts the rows' entries; Pattern() writes the pattern in i (the step's) and j and, if a is not NULL, existing values; Values() computes
    values, repeatedly */
 SysStatus SpgemmStepCount(SpgemmDevice *, SpgemmStep *, const SysCSR *A, const SysCSR *B, cudaStream_t);
 SysStatus SpgemmStepPattern(SpgemmDevice *, SpgemmStep *, const SysCSR *A, const SysCSR *B, const int *i, int *j, SysScalar *a, cudaStream_t);
