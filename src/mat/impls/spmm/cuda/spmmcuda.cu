@@ -7,6 +7,7 @@
 */
 #include "mat/impls/spmm/cuda/spmmcudarow.cuh"
 
+/* Sums the parts of long rows, a team a part, into sums[] */
 template <int LANES, int PER>
 static __global__ void __launch_bounds__(SYS_THREADS, SpmmBlocks<LANES>()) SpmmParts(const SpmmOperand A, int64_t npart, const int *begin, const int *end, SpmmVector *__restrict__ sums)
 {
@@ -57,6 +58,7 @@ static __global__ void __launch_bounds__(SYS_THREADS) SpmmJoin(const int *__rest
   }
 }
 
+/* Computes the rows of the sum of TERMS terms; ld == 0: C is a panel */
 template <int LANES, int PER, int TERMS>
 static __global__ void __launch_bounds__(SYS_THREADS, SpmmBlocks<LANES>()) SpmmRows(int64_t m, const SpmmOperand A, const SpmmOperand B, int ncol, SysReal *__restrict__ C, int64_t ld)
 {
@@ -84,6 +86,7 @@ static __global__ void __launch_bounds__(SYS_THREADS, SpmmBlocks<LANES>()) SpmmR
   SpmmWrite(tile, SPMM_BLOCK_ROWS, WIDTH, r0, m, ncol, C, ld);
 }
 
+/* Sums the parts of long rows, joins those of rows with many parts, then computes all rows */
 template <int LANES, int PER>
 static SysStatus SpmmLaunch(int64_t m, const SpmmDeviceTerm term[], int nterm, const SpmmOperand A[], int ncol, SysReal *C, int64_t ld, cudaStream_t stream)
 {
@@ -111,6 +114,7 @@ static SysStatus SpmmLaunchEither(bool even, int64_t m, const SpmmDeviceTerm ter
   return SpmmLaunch<VECTORS, 1>(m, term, nterm, A, ncol, C, ld, stream);
 }
 
+/* Selects the kernel by A's pattern (spmmcuda.h); even: no row is long */
 SysStatus SpmmDeviceMult(int64_t m, const SpmmDeviceTerm term[], int nterm, int ncol, int width, SysReal *C, int64_t ld, SysStream stream)
 {
   SpmmOperand A[2];
