@@ -35,7 +35,6 @@
 #include "mat/impls/amb/cuda/ambcuda.h"
 #include "mat/impls/amb/host/ambpolicy.h"
 
-#define AMB_MAX_BLOCK   10
 #define AMB_QUAD        4     /* steps that share a word of coded values */
 #define AMB_QUAD_FLOATS 4     /* smallest block size at which floats share words too */
 #define AMB_SCOPE       32768 /* most rows of a scope: 15-bit offsets */

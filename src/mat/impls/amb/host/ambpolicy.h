@@ -4,6 +4,9 @@
 */
 #pragma once
 
+/* Host and GPU */
+#define AMB_MAX_BLOCK 10 /* columns of the longest block */
+
 /* Host */
 #define AMB_MODEL_ROWS    4096 /* most rows of a window of the traffic model */
 #define AMB_MODEL_WINDOWS 8    /* fewest windows of the model; all windows if the matrix has fewer */

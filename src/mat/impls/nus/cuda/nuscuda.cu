@@ -170,7 +170,7 @@ static SysStatus NusDeviceConvert(NusDevice *A, const SysCSR *csr, NusDeviceTune
   const int64_t    nsegment = p->segmentation == NUS_UNIFORM ? p->count[1] : (p->segmentation == NUS_NONE ? 1 : p->count[0] + p->count[1] + 1);
   NusRanking       R;
 
-  if (p->count[0] > NUS_MAX_SEGMENTS || nsegment > NUS_MAX_SEGMENTS) return SYS_TOO_LARGE;
+  if (p->count[0] > NUS_DEVICE_MAX_SEGMENTS || nsegment > NUS_DEVICE_MAX_SEGMENTS) return SYS_TOO_LARGE;
   if (nsegment > 1 && csr->nz) {
     if (p->segmentation == NUS_NONUNIFORM) SYS_CALL(NusDeviceRank(csr, &R, stream));
     SYS_CALL(NusDeviceSplit(A, csr, &R, (int)nsegment, stream));

@@ -9,7 +9,7 @@
 #include "mat/impls/amb/cuda/ambcuda.cuh"
 #include "mat/impls/nus/cuda/nuscuda.h"
 
-#define NUS_MAX_SEGMENTS 255 /* segments have 8-bit numbers */
+#define NUS_DEVICE_MAX_SEGMENTS 255 /* segments have 8-bit numbers */
 
 struct NusSegment {
   AmbDevice *A     = NULL;

@@ -36,7 +36,7 @@ typedef struct {
 
 typedef struct _NusDevice NusDevice;
 
-/* Returns AMB's statuses, and SYS_TOO_LARGE for more than NUS_MAX_SEGMENTS segments */
+/* Returns AMB's statuses, and SYS_TOO_LARGE for more than NUS_DEVICE_MAX_SEGMENTS segments */
 SysStatus NusDeviceCreate(const SysCSR *, const NusParams *, NusDeviceTune, SysStream, NusDevice **, NusDeviceInfo *);
 SysStatus NusDeviceUpdate(void *, const SysCSR *, SysStream); /* new values in the same pattern */
 

@@ -96,7 +96,7 @@ static SysStatus NusSplitOrderColumns(NusDevice *A, const SysCSR *csr, NusRankin
   unsigned char   *sorted;
   int             *begin;
 
-  SYS_CALL(SysDeviceAllocate(&s.memory, SysPadded((size_t)n) + sizeof(int) * (NUS_MAX_SEGMENTS + 1)));
+  SYS_CALL(SysDeviceAllocate(&s.memory, SysPadded((size_t)n) + sizeof(int) * (NUS_DEVICE_MAX_SEGMENTS + 1)));
   sorted = (unsigned char *)s.memory;
   begin  = (int *)(s.memory + SysPadded((size_t)n));
   NusSplitSegmentByRank<<<SysBlocksLoop(n), SYS_THREADS, 0, stream>>>(n, R->ranked, R->counted, p->width[0], p->count[0], p->width[1], p->count[1], segment);
@@ -122,7 +122,7 @@ SysStatus NusDeviceSplit(NusDevice *A, const SysCSR *csr, NusRanking *R, int nse
   size_t         sort = 0, rows = SysPadded(sizeof(int) * ((size_t)csr->m + 1));
   SysScratch     s;
   unsigned char *segment, *key, *sorted;
-  int           *place, *number, *from, *col, *begin, first[NUS_MAX_SEGMENTS + 1], gathered[NUS_MAX_SEGMENTS + 1];
+  int           *place, *number, *from, *col, *begin, first[NUS_DEVICE_MAX_SEGMENTS + 1], gathered[NUS_DEVICE_MAX_SEGMENTS + 1];
   char          *temporary;
 
   SYS_CUDA(cub::DeviceRadixSort::SortPairs(NULL, sort, (unsigned char *)NULL, (unsigned char *)NULL, (int *)NULL, (int *)NULL, nz, 0, bits, stream));

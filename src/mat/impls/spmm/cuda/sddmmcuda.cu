@@ -67,7 +67,7 @@ static __device__ inline void SddmmTile(const SddmmOperand &A, int64_t r0, int64
   for (int s = 0; s < (VECTORS * SPMM_BLOCK_ROWS + SYS_THREADS - 1) / SYS_THREADS; s++) {
     const int at = (int)threadIdx.x + s * SYS_THREADS, q = at % SPMM_BLOCK_ROWS, v = at / SPMM_BLOCK_ROWS;
 
-    if (v < VECTORS) tile[SpmmSlot<VECTORS>(q, v)] = SpmmGather(A.left + r0 + q, A.ld, v * SPMM_VECTOR, q < rows ? A.ncol - v * SPMM_VECTOR : 0);
+    if (v < VECTORS) tile[SpmmSlot<VECTORS>(q, v)] = SpmmGather(A.left + r0 + q, A.ld, v * SPMM_VECTOR_NUMBERS, q < rows ? A.ncol - v * SPMM_VECTOR_NUMBERS : 0);
   }
   __syncthreads();
 }
@@ -230,7 +230,7 @@ SysStatus SddmmDevice(const SpmmDevice *S, const SysCSR *A, int ncol, int width,
   int which                                                                                      = 0;
 
   if (!A->nz) return SYS_SUCCESS;
-  while (SPMM_VECTOR << which < width) which++;
+  while (SPMM_VECTOR_NUMBERS << which < width) which++;
   launch[which](S, A->m, {A->i, A->j, S->deal.local, scale ? A->a : NULL, left, ld, ncol, (const SpmmVector *)right, add, values}, stream);
   SYS_CUDA(cudaPeekAtLastError());
   return SYS_SUCCESS;

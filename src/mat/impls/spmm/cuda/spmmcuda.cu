@@ -62,7 +62,7 @@ static __global__ void __launch_bounds__(SYS_THREADS) SpmmJoin(const int *__rest
 template <int LANES, int PER, int TERMS>
 static __global__ void __launch_bounds__(SYS_THREADS, SpmmBlocks<LANES>()) SpmmRows(int64_t m, const SpmmOperand A, const SpmmOperand B, int ncol, SysReal *__restrict__ C, int64_t ld)
 {
-  constexpr int      ALL = LANES < SPMM_TEAM_LEAST ? SPMM_TEAM_LEAST : LANES, WIDTH = LANES * PER * SPMM_VECTOR;
+  constexpr int      ALL = LANES < SPMM_TEAM_LEAST ? SPMM_TEAM_LEAST : LANES, WIDTH = LANES * PER * SPMM_VECTOR_NUMBERS;
   __shared__ SysReal tile[WIDTH * (SPMM_BLOCK_ROWS + 1)];
   const int          t  = (int)threadIdx.x % ALL;
   const int64_t      r0 = (int64_t)blockIdx.x * SPMM_BLOCK_ROWS;
@@ -98,7 +98,7 @@ static SysStatus SpmmLaunch(int64_t m, const SpmmDeviceTerm term[], int nterm, c
     if (s->npart) SpmmParts<LANES, PER><<<SysBlocks(s->npart * ALL), SYS_THREADS, 0, stream>>>(A[n], s->npart, s->begin, s->end, (SpmmVector *)s->sums);
     if (s->njoin) SpmmJoin<LANES, PER><<<(unsigned)s->njoin, SYS_THREADS, 0, stream>>>(s->join, s->first, (SpmmVector *)s->sums);
   }
-  if (LANES >= SPMM_TEAM_LEAST && nterm == 1 && term[0].S->tiles) return SpmmTilesMult(m, &term[0], A[0].i, ncol, LANES * PER * SPMM_VECTOR, C, ld, stream);
+  if (LANES >= SPMM_TEAM_LEAST && nterm == 1 && term[0].S->tiles) return SpmmTilesMult(m, &term[0], A[0].i, ncol, LANES * PER * SPMM_VECTOR_NUMBERS, C, ld, stream);
   if (nterm == 1) SpmmRows<LANES, PER, 1><<<SysBlocks(m, SPMM_BLOCK_ROWS), SYS_THREADS, 0, stream>>>(m, A[0], A[0], ncol, C, ld);
   else SpmmRows<LANES, PER, 2><<<SysBlocks(m, SPMM_BLOCK_ROWS), SYS_THREADS, 0, stream>>>(m, A[0], A[1], ncol, C, ld);
   SYS_CUDA(cudaPeekAtLastError());
@@ -133,8 +133,8 @@ SysStatus SpmmDeviceMult(int64_t m, const SpmmDeviceTerm term[], int nterm, int 
     even = even && !s->npart;
   }
   if (nterm == 1 && term[0].S->node > 1 && !term[0].S->tiles) return SpmmNodesMult(m, term[0].S->node, A[0], term[0].S->nvalue, ncol, width, C, ld, stream);
-  if (nterm == 1 && term[0].S->deal.nshare && width / SPMM_VECTOR == term[0].S->deal.vectors && !term[0].S->tiles) return SpmmSharesMult(&term[0].S->deal, A[0], ncol, C, ld, stream);
-  switch (width / SPMM_VECTOR) {
+  if (nterm == 1 && term[0].S->deal.nshare && width / SPMM_VECTOR_NUMBERS == term[0].S->deal.vectors && !term[0].S->tiles) return SpmmSharesMult(&term[0].S->deal, A[0], ncol, C, ld, stream);
+  switch (width / SPMM_VECTOR_NUMBERS) {
   case 1:
     return SpmmLaunch<1, 1>(m, term, nterm, A, ncol, C, ld, stream);
   case 2:

@@ -8,7 +8,7 @@
 #include "mat/impls/spmm/cuda/spmmcuda.h"
 #include "mat/impls/spmm/cuda/spmmcudapolicy.h"
 
-#define SPMM_VECTOR (16 / (int)sizeof(SysReal)) /* numbers of a 16-byte vector */
+#define SPMM_VECTOR_NUMBERS (16 / (int)sizeof(SysReal)) /* numbers of a 16-byte vector */
 
 #if defined(SYS_SINGLE)
 typedef float4 SpmmVector;
@@ -115,7 +115,7 @@ static __device__ inline SpmmVector SpmmGather(const SysReal *row, int64_t ld, i
   SpmmVector     v = SpmmZero();
 
 #if defined(SYS_SINGLE)
-  if (n >= SPMM_VECTOR) v = make_float4(__ldg(x), __ldg(x + ld), __ldg(x + 2 * ld), __ldg(x + 3 * ld));
+  if (n >= SPMM_VECTOR_NUMBERS) v = make_float4(__ldg(x), __ldg(x + ld), __ldg(x + 2 * ld), __ldg(x + 3 * ld));
   else {
     if (n > 0) v.x = __ldg(x);
     if (n > 1) v.y = __ldg(x + ld);

@@ -70,7 +70,7 @@ static __device__ inline void SpmmNode(const SpmmOperand &A, int k0, int length,
 template <int LANES, int PER, int R>
 static __global__ void __launch_bounds__(SYS_THREADS, SPMM_NODE_BLOCKS) SpmmNodes(int64_t m, const SpmmOperand A, int ncol, SysReal *__restrict__ C, int64_t ld)
 {
-  constexpr int      ALL = LANES < SPMM_TEAM_LEAST ? SPMM_TEAM_LEAST : LANES, ROWS = SYS_THREADS / ALL * R, WIDTH = LANES * PER * SPMM_VECTOR;
+  constexpr int      ALL = LANES < SPMM_TEAM_LEAST ? SPMM_TEAM_LEAST : LANES, ROWS = SYS_THREADS / ALL * R, WIDTH = LANES * PER * SPMM_VECTOR_NUMBERS;
   __shared__ SysReal tile[WIDTH * (ROWS + 1)];
   const int          t = (int)threadIdx.x % ALL, y = (int)threadIdx.x / ALL * R;
   const int64_t      r0 = (int64_t)blockIdx.x * ROWS, r = r0 + y;
@@ -163,7 +163,7 @@ static __global__ void __launch_bounds__(SPMM_COPY_THREADS, SPMM_COPY_BLOCKS) Sp
   if (t == 0) SpmmCopy(columns, A.j, k0, k0 + length, &barrier);
   __syncthreads();
   SpmmArrived(&barrier);
-  values += k0 - (first & ~(SPMM_VECTOR - 1));
+  values += k0 - (first & ~(SPMM_VECTOR_NUMBERS - 1));
   columns += k0 & 3;
 #pragma unroll
   for (int n = 0; n < R; n++) sum[n] = SpmmZero();
@@ -198,7 +198,7 @@ static __global__ void __launch_bounds__(SPMM_COPY_THREADS, SPMM_COPY_BLOCKS) Sp
     if (r < m && group == 0) SpmmKeep(sum[n], (SysReal *)memory, ROWS + 1, lane, y * R + n);
   }
   __syncthreads();
-  SpmmWrite<SPMM_COPY_THREADS>((const SysReal *)memory, ROWS, LANES * SPMM_VECTOR, r0, m, ncol, C, ld);
+  SpmmWrite<SPMM_COPY_THREADS>((const SysReal *)memory, ROWS, LANES * SPMM_VECTOR_NUMBERS, r0, m, ncol, C, ld);
 }
 
 int64_t SpmmNodesCopied(int64_t m, int rows, const int *i)
@@ -210,14 +210,14 @@ int64_t SpmmNodesCopied(int64_t m, int rows, const int *i)
 
     if (n > nvalue) nvalue = n;
   }
-  nvalue = (nvalue + 2 * SPMM_VECTOR) / SPMM_VECTOR * SPMM_VECTOR;
+  nvalue = (nvalue + 2 * SPMM_VECTOR_NUMBERS) / SPMM_VECTOR_NUMBERS * SPMM_VECTOR_NUMBERS;
   return nvalue * (int64_t)sizeof(SysReal) + (nvalue / rows + 8 * SPMM_COPY_NODES + 8) * (int64_t)sizeof(int) <= SPMM_COPY_BYTES ? nvalue : 0;
 }
 
 template <int LANES, int R>
 static SysStatus SpmmNodesLaunchCopied(int64_t m, const SpmmOperand &A, int nvalue, int ncol, SysReal *C, int64_t ld, cudaStream_t stream)
 {
-  const size_t operands = (size_t)nvalue * sizeof(SysReal) + (size_t)(nvalue / R + 8 * SPMM_COPY_NODES + 8) * sizeof(int), result = (size_t)(LANES * SPMM_VECTOR * (SPMM_COPY_NODES * R + 1)) * sizeof(SysReal);
+  const size_t operands = (size_t)nvalue * sizeof(SysReal) + (size_t)(nvalue / R + 8 * SPMM_COPY_NODES + 8) * sizeof(int), result = (size_t)(LANES * SPMM_VECTOR_NUMBERS * (SPMM_COPY_NODES * R + 1)) * sizeof(SysReal);
 
   return SysLaunch(SpmmCopiedNodes<LANES, R>, (m + SPMM_COPY_NODES * R - 1) / (SPMM_COPY_NODES * R), SPMM_COPY_THREADS, operands > result ? operands : result, stream, m, A, nvalue, ncol, C, ld);
 }
@@ -258,5 +258,5 @@ static SysStatus SpmmNodesOf(int64_t m, const SpmmOperand &A, int nvalue, int nc
 
 SysStatus SpmmNodesMult(int64_t m, int rows, const SpmmOperand &A, int nvalue, int ncol, int width, SysReal *C, int64_t ld, cudaStream_t stream)
 {
-  return rows == 2 ? SpmmNodesOf<2>(m, A, nvalue, ncol, width / SPMM_VECTOR, C, ld, stream) : SpmmNodesOf<3>(m, A, nvalue, ncol, width / SPMM_VECTOR, C, ld, stream);
+  return rows == 2 ? SpmmNodesOf<2>(m, A, nvalue, ncol, width / SPMM_VECTOR_NUMBERS, C, ld, stream) : SpmmNodesOf<3>(m, A, nvalue, ncol, width / SPMM_VECTOR_NUMBERS, C, ld, stream);
 }

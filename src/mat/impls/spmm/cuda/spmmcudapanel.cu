@@ -11,7 +11,7 @@ int SpmmDevicePanelColumns(int64_t ncol, int *width)
 {
   const int n = (int)(ncol < SPMM_DEVICE_WIDTH ? ncol : SPMM_DEVICE_WIDTH);
 
-  for (*width = SPMM_VECTOR; *width < n; *width *= 2) { }
+  for (*width = SPMM_VECTOR_NUMBERS; *width < n; *width *= 2) { }
   return n;
 }
 
@@ -28,7 +28,7 @@ static __global__ void __launch_bounds__(SYS_THREADS) SpmmPack(int64_t n, int nc
   for (int s = 0; s < SPMM_PACK_VECTORS; s++) {
     const int at = (int)threadIdx.x + s * SYS_THREADS, q = at % ROWS;
 
-    x[s] = SpmmGather(columns + r0 + q, ld, at / ROWS * SPMM_VECTOR, r0 + q < n ? ncol - at / ROWS * SPMM_VECTOR : 0);
+    x[s] = SpmmGather(columns + r0 + q, ld, at / ROWS * SPMM_VECTOR_NUMBERS, r0 + q < n ? ncol - at / ROWS * SPMM_VECTOR_NUMBERS : 0);
   }
 #pragma unroll
   for (int s = 0; s < SPMM_PACK_VECTORS; s++) {
@@ -79,7 +79,7 @@ SysStatus SpmmDevicePack(int64_t n, int ncol, int width, const SysReal *columns,
   int which                                                                                      = 0;
 
   if (!n) return SYS_SUCCESS;
-  while (SPMM_VECTOR << which < width) which++;
+  while (SPMM_VECTOR_NUMBERS << which < width) which++;
   launch[which](n, ncol, columns, ld, panel, stream);
   SYS_CUDA(cudaPeekAtLastError());
   return SYS_SUCCESS;

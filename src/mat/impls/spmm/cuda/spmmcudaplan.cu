@@ -156,7 +156,7 @@ static SysStatus SpmmMakeDeal(int64_t m, const int *rows, const int *i, int vect
     SysArenaTake(&arena, &deal->local, (size_t)rows[m]);
     SysArenaTake(&arena, &deal->longs, longs.size());
     SysArenaTake(&arena, &deal->first, first.size());
-    SysArenaTake(&arena, &deal->parts, (size_t)first.back() * (size_t)(vectors * SPMM_VECTOR));
+    SysArenaTake(&arena, &deal->parts, (size_t)first.back() * (size_t)(vectors * SPMM_VECTOR_NUMBERS));
   }
   SYS_CALL(SpmmUpload(shares, deal->share, stream));
   SYS_CALL(SpmmUpload(longs, deal->longs, stream));
@@ -203,7 +203,7 @@ static SysStatus SpmmFindNodes(int64_t m, const int *i, const int *j, SpmmDevice
 
 SysStatus SpmmDeviceCreate(const SysCSR *A, const SysInt *rows, int transpose, int width, SpmmDevice **S, SysStream stream)
 {
-  const int        lanes = width / SPMM_VECTOR;
+  const int        lanes = width / SPMM_VECTOR_NUMBERS;
   std::vector<int> columns;
 
   *S = new (std::nothrow) SpmmDevice();

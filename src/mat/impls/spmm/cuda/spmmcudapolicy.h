@@ -5,12 +5,12 @@
 #pragma once
 
 /* Teams of lanes on a GPU */
-#define SPMM_TEAM_LEAST      8                          /* lanes of the smallest team of a row, or of a part of a row */
-#define SPMM_SHARE_LEAST     (SPMM_VECTOR == 2 ? 4 : 8) /* lanes of the smallest team in a share; four gained in single precision on some graphs and lost on others */
-#define SPMM_ROW_LOADS       4                          /* vectors of the panel that a lane loads together */
-#define SPMM_ROW_LOADS_SMALL 4                          /* rows of the panel that a lane loads together if a row has fewer lanes than this */
-#define SDDMM_LOADS          8                          /* most vectors that a lane loads together */
-#define SPMM_NODE_BLOCKS     4                          /* resident blocks a multiprocessor that the registers of a node's kernel allow */
+#define SPMM_TEAM_LEAST      8                                  /* lanes of the smallest team of a row, or of a part of a row */
+#define SPMM_SHARE_LEAST     (SPMM_VECTOR_NUMBERS == 2 ? 4 : 8) /* lanes of the smallest team in a share; four gained in single precision on some graphs and lost on others */
+#define SPMM_ROW_LOADS       4                                  /* vectors of the panel that a lane loads together */
+#define SPMM_ROW_LOADS_SMALL 4                                  /* rows of the panel that a lane loads together if a row has fewer lanes than this */
+#define SDDMM_LOADS          8                                  /* most vectors that a lane loads together */
+#define SPMM_NODE_BLOCKS     4                                  /* resident blocks a multiprocessor that the registers of a node's kernel allow */
 
 /* Parts of long rows */
 #define SPMM_PART_LEAST 32        /* entries of a part of a moderately long row */

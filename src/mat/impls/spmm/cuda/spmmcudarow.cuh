@@ -175,7 +175,7 @@ static __device__ inline void SpmmRow(const SpmmOperand &A, int64_t r, int t, Sp
 static __device__ inline void SpmmKeep(const SpmmVector &v, SysReal *tile, int column, int vector, int row)
 {
 #pragma unroll
-  for (int c = 0; c < SPMM_VECTOR; c++) tile[(vector * SPMM_VECTOR + c) * column + row] = SpmmNumber(v, c);
+  for (int c = 0; c < SPMM_VECTOR_NUMBERS; c++) tile[(vector * SPMM_VECTOR_NUMBERS + c) * column + row] = SpmmNumber(v, c);
 }
 
 template <int THREADS = SYS_THREADS>

@@ -42,7 +42,7 @@ template <int LANES, int ROWS>
 static __global__ void __launch_bounds__(SYS_THREADS, SpmmBlocks<SPMM_TEAM_LEAST>()) SpmmShares(const SpmmOperand A, const SpmmShare *__restrict__ shares, const unsigned char *__restrict__ local, SpmmVector *__restrict__ parts, int ncol, SysReal *__restrict__ C, int64_t ld)
 {
   constexpr int         TEAMS = SYS_THREADS / LANES;
-  __shared__ SysReal    tile[LANES * SPMM_VECTOR * (ROWS + 1)];
+  __shared__ SysReal    tile[LANES * SPMM_VECTOR_NUMBERS * (ROWS + 1)];
   __shared__ SpmmVector left[SYS_THREADS]; /* each team's sum of the row that began before its entries */
   __shared__ int        whose[TEAMS];      /* that row's number, or -1 */
   const SpmmShare       share = shares[blockIdx.x];
@@ -101,7 +101,7 @@ static __global__ void __launch_bounds__(SYS_THREADS, SpmmBlocks<SPMM_TEAM_LEAST
   __syncthreads();
   const int bits = SYS_WARP - __clz(share.rows - 1); /* bits of a row's number in this share */
 
-  for (int k = (int)threadIdx.x; k < LANES * SPMM_VECTOR << bits; k += SYS_THREADS) {
+  for (int k = (int)threadIdx.x; k < LANES * SPMM_VECTOR_NUMBERS << bits; k += SYS_THREADS) {
     const int c = k >> bits, r = k & ((1 << bits) - 1);
 
     if (c < ncol && r < share.rows) C[c * ld + share.row + r] = tile[c * (ROWS + 1) + r];
@@ -127,8 +127,8 @@ static __global__ void __launch_bounds__(SYS_THREADS) SpmmJoinShares(const int *
   if (!ld) ((SpmmVector *)C)[r * VECTORS + t] = sum;
   else {
 #pragma unroll
-    for (int v = 0; v < SPMM_VECTOR; v++) {
-      if (t * SPMM_VECTOR + v < ncol) C[(t * SPMM_VECTOR + v) * ld + r] = SpmmNumber(sum, v);
+    for (int v = 0; v < SPMM_VECTOR_NUMBERS; v++) {
+      if (t * SPMM_VECTOR_NUMBERS + v < ncol) C[(t * SPMM_VECTOR_NUMBERS + v) * ld + r] = SpmmNumber(sum, v);
     }
   }
 }

@@ -12,7 +12,7 @@
 
 #include "mat/impls/spmm/cuda/spmmcudarow.cuh"
 
-#define SPMM_TILE_BYTES (32 << 10) /* bytes of shared memory */
+#define SPMM_TILES_SHARED (32 << 10) /* bytes of shared memory */
 
 /* ------------------------------------------------- plan ------------------------------------------------- */
 
@@ -86,7 +86,7 @@ SysStatus SpmmDeviceTile(SpmmDevice *S, const SysCSR *A, const SysInt *rows, con
   SpmmTilesDestroy(&S->tiles);
   T = S->tiles = new (std::nothrow) SpmmTiles();
   if (!T) return SYS_OUT_OF_MEMORY;
-  T->slots = SPMM_TILE_BYTES / (width * (int)sizeof(SysReal));
+  T->slots = SPMM_TILES_SHARED / (width * (int)sizeof(SysReal));
   L.first.push_back(0);
   L.j.resize((size_t)A->nz);
   L.place.resize((size_t)A->nz);
@@ -195,13 +195,13 @@ static __global__ void __launch_bounds__(SYS_THREADS) SpmmTiledRows(int64_t m, c
   }
   if (!ld) return;
   __syncthreads();
-  SpmmWrite(tile, SPMM_BLOCK_ROWS, VECTORS * SPMM_VECTOR, r0, m, ncol, C, ld);
+  SpmmWrite(tile, SPMM_BLOCK_ROWS, VECTORS * SPMM_VECTOR_NUMBERS, r0, m, ncol, C, ld);
 }
 
 template <int LANES, int PER>
 static SysStatus SpmmTilesLaunch(int64_t m, const SpmmOperand &A, const int *rows, const SpmmTiles *T, int ncol, SysReal *C, int64_t ld, cudaStream_t stream)
 {
-  const size_t slots = (size_t)T->slots * LANES * PER * sizeof(SpmmVector), tile = (size_t)(LANES * PER * SPMM_VECTOR * (SPMM_BLOCK_ROWS + 1)) * sizeof(SysReal);
+  const size_t slots = (size_t)T->slots * LANES * PER * sizeof(SpmmVector), tile = (size_t)(LANES * PER * SPMM_VECTOR_NUMBERS * (SPMM_BLOCK_ROWS + 1)) * sizeof(SysReal);
 
   return SysLaunch(SpmmTiledRows<LANES, PER>, (m + SPMM_BLOCK_ROWS - 1) / SPMM_BLOCK_ROWS, SYS_THREADS, slots > tile ? slots : tile, stream, m, A, rows, T->slots, T->first, T->column, T->start, ncol, C, ld);
 }
@@ -212,7 +212,7 @@ SysStatus SpmmTilesMult(int64_t m, const SpmmDeviceTerm *term, const int *i, int
   const SpmmTiles  *T = s->tiles;
   const SpmmOperand A = {i, T->j, T->place, term->A.a, (const SpmmVector *)term->panel, s->most, s->first, (const SpmmVector *)s->sums};
 
-  switch (width / SPMM_VECTOR) {
+  switch (width / SPMM_VECTOR_NUMBERS) {
   case 8:
     return SpmmTilesLaunch<8, 1>(m, A, i, T, ncol, C, ld, stream);
   case 16:
