@@ -81,7 +81,7 @@ M*/
 +  -matmatmult_via hashgemm          - for `MatMatMult()`; the other products have -mattransposematmult_via, -matmattransmult_via, -matptap_via,
                                        -matrart_via and -matmatmatmult_via
 .  -mat_product_algorithm hashgemm   - for products made with `MatProductCreate()`
--  -hashgemm_for_aij                 - for all products of `MATAIJ` matrices, unless another algorithm is asked for
+-  -hashgemm_for_aij                 - for all products of `MATAIJ` matrices, unless the program sets another algorithm
 
    Level: intermediate
 
@@ -113,7 +113,7 @@ M*/
 
    Notes:
    The algorithm is the default for `MatMatMult()` and `MatTransposeMatMult()` of a matrix of petsc-amb's types with real numbers and a `MATDENSE`; of a matrix on a
-   GPU also with a `MATDENSECUDA`. A product with one column is made as a product with a vector. The result has the type that PETSc's product gives it.
+   GPU also with a `MATDENSECUDA`. A product with one column runs as a product with a vector. The result has the type of PETSc's product.
 
    The product keeps memory for some columns of the dense matrix until it is destroyed: 256 bytes for each row, or fewer if the sparse matrix is a band; 512 bytes
    on a GPU. If the GPU lacks this memory, PETSc makes the product.
@@ -361,7 +361,7 @@ PETSC_EXTERN const char *const MatNUSSELLRowses[];
 +  `MAT_NUSSELL_TUNE_MODEL`      - by a model of the caches; reproducible from run to run on the same processor (the default)
 .  `MAT_NUSSELL_TUNE_ONLINE`     - by the model first, then candidates are tried while the solver runs; sets `MAT_SHADOW_TUNE_ONLINE` too
 .  `MAT_NUSSELL_TUNE_EXHAUSTIVE` - by timing candidates when the matrix is converted; for comparison
--  `MAT_NUSSELL_TUNE_OFF`        - not at all: the matrix has no segments but those asked for
+-  `MAT_NUSSELL_TUNE_OFF`        - not at all: only the segments that the user sets
 
    Options Database Key:
 .  -mat_nussell_tune <model,online,exhaustive,off> - see `MatNUSSELLSetTune()`

@@ -180,10 +180,10 @@ static PetscErrorCode MarkovHost(Mat *M, const GraphMarkovParameters *p, PetscIn
   Input Parameters:
 + inflation - the power of the entries, more than 1
 . prune     - entries of a new row that are smaller are left out, but not the largest one
-. keep      - so many entries stay in a row, at most
-. batch     - so many multiplications of the product at a time, at most, which bounds the memory
+. keep      - most entries of a row
+. batch     - most multiplications of a batch of rows, which bounds the memory
 . rest      - the end: the largest difference, over all rows, between the largest entry and the sum of squares
-. most      - or so many iterations
+. most      - most iterations
 . monitor   - a function that is called after each iteration, or `NULL`
 - context   - its last argument
 

@@ -77,7 +77,7 @@ static PetscErrorCode MaskSumLocal(Mat A, Mat B, Mat M, const PetscInt place[], 
   The work is that of the multiplications of A B in the rows in which M has entries. Each thread has an array of n numbers. Each process gets the rows of `B` that its columns
   of `A` name. The result has the same bits on any number of threads.
 
-  The product is made on the host.
+  The product runs on the host.
 
   Errors:
 + `PETSC_ERR_ARG_WRONGSTATE` - a matrix is not assembled

@@ -87,8 +87,8 @@ PetscErrorCode MatShadowComposeSetters(Mat A, PetscBool add)
    `MatDuplicate()` copies the settings; the duplicate's own products convert it.
 
    Errors:
-+  `PETSC_ERR_GPU` - an option asks for the GPU, but PETSc has none to use; or some processes have a GPU and others none
--  `PETSC_ERR_SUP` - an option asks for the GPU with a PETSc without CUDA, with complex numbers or with 64-bit indices
++  `PETSC_ERR_GPU` - an option selects the GPU, but PETSc has none to use; or some processes have a GPU and others none
+-  `PETSC_ERR_SUP` - an option selects the GPU with a PETSc without CUDA, with complex numbers or with 64-bit indices
 
 .seealso: `MATAMB`, `MATNUSSELL`, `MATCCOO`, `MATTILECOMPOSITE`, `MATAUTOSPARSE`, `MatShadowSetValues()`, `MatShadowSetTune()`, `MatShadowSetDevice()`, `MatShadowSetUp()`, `MatShadowGetInfo()`, `MATAIJ`, `MATAIJCUSPARSE`
 M*/
@@ -289,7 +289,7 @@ PetscErrorCode MatShadowSetDevice(Mat A, MatShadowDevice where)
   Notes:
   With `MAT_SHADOW_TUNE_MEASURE` and `MAT_SHADOW_TUNE_ONLINE` the products that follow still decide whether the format stays.
 
-  Later new values in the same pattern are taken over by one of the next products, or by another call of this function. With another pattern the
+  One of the next products, or another call of this function, copies later new values in the same pattern. With another pattern the
   matrix is converted anew.
 
   If the format cannot be made, as for lack of memory, or if `MAT_SHADOW_TUNE_MODEL` sees no gain, products stay on the AIJ; `MatShadowGetInfo()` says

@@ -6,7 +6,7 @@
 
 #include "mat/impls/ccoo/cuda/ccoocuda.cuh"
 
-#define CCOO_REACH_THREADS 128 /* of the blocks that look at a chunk each */
+#define CCOO_REACH_THREADS 128 /* threads of a block, which finds one chunk's reach */
 
 static __global__ void CcooLayoutGroups(int64_t m, const int *i, int k, int *groups)
 {

@@ -137,8 +137,8 @@ static const char *const HashGEMMOptions[] = {"mat_hashgemm_accumulator", NULL};
    Level: beginner
 
    Errors:
-+  `PETSC_ERR_GPU` - the option asks for the GPU, but PETSc has none to use; or some processes have a GPU and others none
--  `PETSC_ERR_SUP` - the option asks for the GPU with a PETSc without CUDA, with complex numbers or with 64-bit indices
++  `PETSC_ERR_GPU` - the option selects the GPU, but PETSc has none to use; or some processes have a GPU and others none
+-  `PETSC_ERR_SUP` - the option selects the GPU with a PETSc without CUDA, with complex numbers or with 64-bit indices
 
    Example:
 .vb

@@ -312,7 +312,7 @@ PetscErrorCode MatTileCompositeSetTiles(Mat A, PetscInt width, PetscInt tiles)
 
   Input Parameters:
 + A    - the matrix; nothing happens if it is not of type `MATTILECOMPOSITE`
-- work - about so many entries have a rectangle, from 32 to 32,768; 0 (the default) for 8,192 on the host, and on a GPU for the size with the least time by the
+- work - approximate entries of a rectangle, from 32 to 32,768; 0 (the default) for 8,192 on the host, and on a GPU for the size with the least time by the
          performance model
 
   Options Database Key:
