@@ -2,7 +2,7 @@
 /*
    Adaptive Multi-level Blocking (AMB) on the host, on raw arrays. cuda/ambcuda.cuh has the variant for a GPU.
 
-   Idea. SpMV on AIJ reads 12 bytes a nonzero. AMB reads fewer: b contiguous columns share one index (a block), and indices have 16 bits. Blocking for
+   Idea. SpMV on AIJ reads 12 bytes a nonzero (double precision, 32-bit indices). AMB reads fewer: b contiguous columns share one index (a block), and indices have 16 bits. Blocking for
    the caches comes for free: a 16-bit index spans at most 65,536 columns of x.
 
    Layout. Three levels: scopes of rows, segments of columns, chunks of C = 8 rows.

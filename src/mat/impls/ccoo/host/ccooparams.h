@@ -9,7 +9,7 @@
    last entry; an empty row has one group of zeros. B consecutive groups are a chunk; the last chunk has fewer, a multiple of CCOO_GROUPS.
 
          K = 2:   row 0: a b | c 0      row 1: d e      row 2: f 0       groups: (ab)(c0)(de)(f0)
-         B = 4:   chunk = { first row, least column, format }
+         drawn with B = 4:  chunk = { first row, least column, format }
                   index[]: row offsets     0  0  1  2                    none if the chunk is in one row, else 8 bits a group
                            column offsets  .. .. .. .. .. .. .. ..       8, 16 or 32 bits an entry, from the least column
                   value[]: a b c 0 d e f 0                               values, or 8-bit indices into one table of the matrix

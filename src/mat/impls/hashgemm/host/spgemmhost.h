@@ -18,7 +18,7 @@
    products.
 
    Work space. A thread's SpgemmWork: a window of at most SPGEMM_WINDOWS bytes over all threads, a hash table of the longest row, lists of up to LIST
-   products. A result that is copied needs up to twice its memory at a time, released page by page. New values may keep the places of products, 2
+   products. A copied result releases the first copy page by page, so that both need little more than one. New values may keep the places of products, 2
    bytes each, at most three times the memory of operands and result.
 
    Complexity. O(products) time, plus O(window / 512) a dense row; a hash row is sorted by radix.

@@ -31,7 +31,7 @@
    Work space. A thread lays out one scope at a time in a NusWork, O(entries of a scope) with several segments. A product needs xg[]; the transposed
    product needs one SysStretch and sums for the gathered columns for each thread.
 
-   Complexity. The plan samples 1 / NUS_SAMPLE_ENTRIES of the entries; ranking the columns is a counting sort, O(nz + n); layout and filling are O(nz)
+   Complexity. The plan samples NUS_SAMPLE_ENTRIES entries; ranking the columns is a counting sort, O(nz + n); layout and filling are O(nz)
    with one segment and one more pass with several. A product reads the stored entries once, and y once for each segment.
 
    Callers. glue/nus.c (MATNUSSELL), and MATAUTOSPARSE through the format's table.
