@@ -1,33 +1,33 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   The row kernels of sparse products, a template: the file that includes this defines
+   Template of the SpGEMM row kernels; spgemmhost.h has the idea. The including file defines
 
      SYS_ISA                    the instruction set, see sys/sysisa.h
      SPGEMM_KEYS                keys of a chunk of the vectorised hash table, a power of two
-     KeyMask(keys, key)         which keys of a chunk are the given one
-     Flags(flag)                which of 64 flags are set; clears them
+     KeyMask(keys, key)         a mask of the chunk's keys that equal key
+     Flags(flag)                a mask of the set ones of 64 flags; clears them
      Counter, CountBlock(counter, mask), CountSum(counter)
-                                counts the bits of blocks of SPGEMM_BLOCK columns; clears them
+                                count the bits of blocks of SPGEMM_BLOCK columns; clear them
      ListBlock(mask, col, bits, cols)
-                                the words of a block that are not 0, and the column of the first bit of each; clears the block, returns how
-                                many, may write SPGEMM_BLOCK / 64 beyond
+                                lists a block's nonzero words and each one's first column; clears the block, returns their number, may write
+                                SPGEMM_BLOCK / 64 beyond
      Extent, ExpandRow(eights, add, j, a, n, f, col, val, extent), ExtentOfNone(), ExtentLow(extent), ExtentHigh(extent)
-                                copies n columns and f times the values, may write SPGEMM_PAD beyond; eights, if not 0: n is no more than 8
-                                times that; with SPGEMM_EXPAND, where there is something to gain from it
+                                copy n columns and f times the values, may write SPGEMM_PAD beyond; eights, if not 0: n is at most 8 times
+                                that; SPGEMM_EXPAND: the instruction set gains from it
      Scale(eights, n, f, a, val)   copies f times n values, like ExpandRow()
      Stream(to, from, size), StreamEnd()
-                                copies around the caches what is aligned to cache lines; after the last copy
-     SPGEMM_SORT                if there are the following four: so many keys at most are sorted
+                                copies aligned cache lines around the caches; call StreamEnd() after the last copy
+     SPGEMM_SORT                if the following four exist: most keys to sort
      MakeKeys(vectors, n, lo, col, key)
-                                16 times as many keys: n columns, counted from lo, above their numbers, then the largest numbers; may read as
+                                sets 16 keys a vector: n columns, relative to lo, above their numbers, then the largest numbers; may read as
                                 many columns as keys
      SortKeys(vectors, key)     sorts them
-     CountSorted(n, key)        how many columns n sorted keys have
+     CountSorted(n, key)        returns the number of columns of n sorted keys
      TakeSorted(vectors, n, key, lo, val, j, a)
-                                columns and sums of sorted products: a key is a column above the number of a product, which has 8 bits; may
+                                writes columns and sums of sorted products, whose keys are a column above a product's 8-bit number; may
                                 write SPGEMM_PAD beyond; returns the length
      EmitWord(bits, col, j)     writes col + k for each bit k; may write SPGEMM_PAD entries beyond
-     SYS_INLINE                 forces a function into its callers
+     SYS_INLINE                 inlines a function into its callers
 */
 #include <string.h>
 

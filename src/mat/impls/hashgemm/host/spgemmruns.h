@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   Runs of rows, each of which is the one before moved by one column, in A and in all rows of B that it meets, as in stencils on grids: so are the
-   rows of the result. The columns are found once for all rows of a run, and their sums lie side by side, at the place that the column has in the
-   row: no table of columns is looked at but for the first row.
+   Runs of rows. In a run each row of A is the previous one shifted by one column, and so are all rows of B that it names, as in stencils on grids;
+   then the rows of the result are shifted too. The columns are found once for the run, and the rows' sums lie side by side at the column's place in
+   the row: only the first row needs a table of columns.
 
-   The rows of B that an entry of A meets in the rows of a run are a line. Lines are turned, so that a vector has an entry of eight rows; the next
-   run meets most of them again, and they are kept that long. Up to three entries of A that follow one another meet the same line, one row further
-   each: their sums are neighbours, too, and pass through registers.
+   The rows of B for one entry of A over all rows of the run are a line. Lines are transposed, so that a vector holds one entry of eight rows, and
+   kept, because the next run uses most of them again. Up to three consecutive entries of A use the same line, each one row further: their sums are
+   neighbours and stay in registers.
 
    Part of the template in spgemmkernels.h. With SPGEMM_RUNS the file that includes that defines
 
-     RunTurn(rows, n, a, turned)   turned[q][l] = a[l n + q] for q < n and l < rows, or l < SPGEMM_LANES if there are more; may write 8 behind
+     RunTurn(rows, n, a, turned)   turned[q][l] = a[l n + q] for q < n and l < rows, or l < SPGEMM_LANES if there are more; may write 8 beyond
      RunAdd(some, n, f, turned, next, place, sum)
                                    adds to sum[place[q] + k][l], for k < some, f[k][l] times turned[q][l + k], or next[q][l + k - SPGEMM_LANES]
      RunTake(g, n, sum, a)         a[l n + q] = sum[q][l] for l < g and q < n; clears all lanes of sum
