@@ -318,7 +318,7 @@ PetscErrorCode MatShadowChoose(Mat A, MatShadow *s, PetscBool transpose, MatShad
     run->data = s->data;
   }
   if (measure && !run->trial) PetscCall(MatShadowTuneChoose(A, s, transpose, fresh, csr, run));
-  if (device && !s->keep && run->data) PetscCall(MatShadowDeviceGiveBack(A, s, csr));
+  if (device && !s->keep && run->data) PetscCall(MatShadowDeviceFree(A, s, csr));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -334,7 +334,7 @@ PetscErrorCode MatShadowMakeReady(Mat A, MatShadow *s, void *ctx)
     s->tuned = PETSC_TRUE;
     PetscCall(MatShadowConvert(A, s, &csr));
   } else if (s->phase == MAT_SHADOW_STALE) PetscCall(MatShadowUpdate(A, s, &csr));
-  if (MatShadowOnDevice(s) && !s->keep && s->phase == MAT_SHADOW_CURRENT) PetscCall(MatShadowDeviceGiveBack(A, s, &csr));
+  if (MatShadowOnDevice(s) && !s->keep && s->phase == MAT_SHADOW_CURRENT) PetscCall(MatShadowDeviceFree(A, s, &csr));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -39,7 +39,7 @@ SYS_DEVICE PetscErrorCode MatShadowLoadEnd(void) SYS_STUB(PETSC_SUCCESS);
 
 /* Arrays and vectors */
 SYS_DEVICE PetscErrorCode MatShadowDeviceGetRows(Mat A, const MatShadow *s, MatShadowCSR *csr) SYS_STUB(PETSC_SUCCESS);
-SYS_DEVICE PetscErrorCode MatShadowDeviceGiveBack(Mat A, MatShadow *s, MatShadowCSR *csr) SYS_STUB(PETSC_SUCCESS);
+SYS_DEVICE PetscErrorCode MatShadowDeviceFree(Mat A, MatShadow *s, MatShadowCSR *csr) SYS_STUB(PETSC_SUCCESS);
 SYS_DEVICE PetscErrorCode MatShadowDeviceForgetRows(MatShadow *s) SYS_STUB(PETSC_SUCCESS);
 SYS_DEVICE PetscErrorCode MatShadowDeviceWait(const MatShadowCSR *csr) SYS_STUB(PETSC_SUCCESS);
 SYS_DEVICE PetscErrorCode MatShadowDeviceBring(Mat A, int k, Vec v, Vec from, Vec *device) SYS_STUB(PETSC_SUCCESS);

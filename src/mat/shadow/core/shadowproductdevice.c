@@ -261,7 +261,7 @@ PetscErrorCode MatShadowDeviceSettled(Mat A, PetscBool transpose, MatShadowCSR *
   csr->A.n  = A->cmap->n;
   csr->A.nz = s->nz;
   PetscCall(MatShadowDeviceGetRows(A, s, csr));
-  if (!s->keep) PetscCall(MatShadowDeviceGiveBack(A, s, csr)); /* now, because the solver keeps the arrays */
+  if (!s->keep) PetscCall(MatShadowDeviceFree(A, s, csr)); /* now, because the solver keeps the arrays */
   *ops  = s->ops;
   *data = s->data;
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -39,7 +39,7 @@ static PetscErrorCode MatShadowRowsValid(Mat A, const MatShadow *s, PetscBool *v
 }
 
 /* Copies pattern and values, both on the host, to pinned memory; sets *kept = PETSC_FALSE if that is short */
-static PetscErrorCode MatShadowRowsKeep(Mat A, MatShadow *s, const SysCSR *host, const PetscScalar *a, PetscBool *kept)
+static PetscErrorCode MatShadowRowsCreate(Mat A, MatShadow *s, const SysCSR *host, const PetscScalar *a, PetscBool *kept)
 {
   const size_t rows = sizeof(PetscInt) * ((size_t)host->m + 1), columns = sizeof(PetscInt) * (size_t)host->nz, values = sizeof(PetscScalar) * (size_t)host->nz;
   const size_t first = (rows + columns + sizeof(PetscScalar) - 1) / sizeof(PetscScalar) * sizeof(PetscScalar), bytes = first + values;
@@ -94,7 +94,7 @@ static const char *MatShadowDeviceNeedsCopy(Mat A, const MatShadow *s)
 }
 
 /* Frees the copy, and gets the arrays that replace it. The format has A's values. */
-PetscErrorCode MatShadowDeviceGiveBack(Mat A, MatShadow *s, MatShadowCSR *csr)
+PetscErrorCode MatShadowDeviceFree(Mat A, MatShadow *s, MatShadowCSR *csr)
 {
   const PetscScalar *a;
   PetscBool          kept = PETSC_FALSE;
@@ -107,7 +107,7 @@ PetscErrorCode MatShadowDeviceGiveBack(Mat A, MatShadow *s, MatShadowCSR *csr)
   if (!kept) {
     PetscCall(MatAIJGetPattern(A, &host));
     PetscCall(MatSeqAIJGetArrayRead(A, &a)); /* the newest values, perhaps from the device */
-    if (a) PetscCall(MatShadowRowsKeep(A, s, &host, a, &kept));
+    if (a) PetscCall(MatShadowRowsCreate(A, s, &host, a, &kept));
     PetscCall(MatSeqAIJRestoreArrayRead(A, &a));
     if (!kept) s->copy = "pinned memory is short";
     if (!kept) PetscFunctionReturn(PETSC_SUCCESS);
