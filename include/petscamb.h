@@ -81,7 +81,7 @@ M*/
 +  -matmatmult_via hashgemm          - for `MatMatMult()`; the other products have -mattransposematmult_via, -matmattransmult_via, -matptap_via,
                                        -matrart_via and -matmatmatmult_via
 .  -mat_product_algorithm hashgemm   - for products made with `MatProductCreate()`
--  -hashgemm_for_aij                 - for all products of `MATAIJ` matrices, unless another algorithm is asked for
+-  -hashgemm_for_aij                 - for all products of `MATAIJ` matrices, unless the program sets another algorithm
 
    Level: intermediate
 
@@ -113,7 +113,7 @@ M*/
 
    Notes:
    The algorithm is the default for `MatMatMult()` and `MatTransposeMatMult()` of a matrix of petsc-amb's types with real numbers and a `MATDENSE`; of a matrix on a
-   GPU also with a `MATDENSECUDA`. A product with one column is made as a product with a vector. The result has the type that PETSc's product gives it.
+   GPU also with a `MATDENSECUDA`. A product with one column runs as a product with a vector. The result has the type of PETSc's product.
 
    The product keeps memory for some columns of the dense matrix until it is destroyed: 256 bytes for each row, or fewer if the sparse matrix is a band; 512 bytes
    on a GPU. If the GPU lacks this memory, PETSc makes the product.
@@ -168,14 +168,14 @@ M*/
 
    Values:
 +  `MAT_HASHGEMM_AUTO`    - chosen for each group of rows (the default)
-.  `MAT_HASHGEMM_HASH`    - a hash table
-.  `MAT_HASHGEMM_HASHVEC` - a hash table that is searched a vector register at a time
-.  `MAT_HASHGEMM_HEAP`    - a heap of the rows that are merged
-.  `MAT_HASHGEMM_DENSE`   - an array for the range of columns of the row
-.  `MAT_HASHGEMM_WINDOW`  - the same, by the name of the windows of columns on a GPU
-.  `MAT_HASHGEMM_ESC`     - all products, expanded, sorted and compressed (on a GPU)
-.  `MAT_HASHGEMM_MERGE`   - sorted products, merged into a sequence (on a GPU)
--  `MAT_HASHGEMM_TABLE`   - a hash table whose entries hold a column and its sum (on a GPU; on the host as `MAT_HASHGEMM_HASH`)
+.  `MAT_HASHGEMM_HASH`    - a hash table, of columns and sums on the host, of words of 32 columns on a GPU
+.  `MAT_HASHGEMM_HASHVEC` - the same, searched a vector register at a time (host; `MAT_HASHGEMM_AUTO` on a GPU)
+.  `MAT_HASHGEMM_HEAP`    - a heap of the rows of the second factor; for comparison
+.  `MAT_HASHGEMM_DENSE`   - windows of the columns: an array for the range of a row's columns
+.  `MAT_HASHGEMM_WINDOW`  - another name of `MAT_HASHGEMM_DENSE`
+.  `MAT_HASHGEMM_ESC`     - all products of a row, expanded, sorted in registers and compressed
+.  `MAT_HASHGEMM_MERGE`   - sorted products, merged into a sequence (GPU; `MAT_HASHGEMM_AUTO` on the host); for comparison
+-  `MAT_HASHGEMM_TABLE`   - a hash table of columns and sums (on the host `MAT_HASHGEMM_HASH` is that); for comparison on a GPU
 
    Options Database Key:
 .  -mat_hashgemm_accumulator <auto,hash,hashvec,heap,dense,window,esc,merge,table> - see `MatHashGEMMSetAccumulator()`
@@ -363,8 +363,8 @@ PETSC_EXTERN const char *const MatNUSSELLRowses[];
    Values:
 +  `MAT_NUSSELL_TUNE_MODEL`      - by a model of the caches; reproducible from run to run on the same processor (the default)
 .  `MAT_NUSSELL_TUNE_ONLINE`     - by the model first, then candidates are tried while the solver runs; sets `MAT_SHADOW_TUNE_ONLINE` too
-.  `MAT_NUSSELL_TUNE_EXHAUSTIVE` - by timing candidates when the matrix is converted
--  `MAT_NUSSELL_TUNE_OFF`        - not at all: the matrix has no segments but those asked for
+.  `MAT_NUSSELL_TUNE_EXHAUSTIVE` - by timing candidates when the matrix is converted; for comparison
+-  `MAT_NUSSELL_TUNE_OFF`        - not at all: only the segments that the user sets
 
    Options Database Key:
 .  -mat_nussell_tune <model,online,exhaustive,off> - see `MatNUSSELLSetTune()`

@@ -22,7 +22,7 @@ mat/impls/amb/glue < mat/impls/nus/glue
 sys petscamb.h < mat/io < petscamb.c
 petscambgraph.h < petscamb.h
 mat/aij < graph/glue < petscamb.c
-sys < graph/host < graph/glue
+sys < graph/host < graph/cuda < graph/glue
 sys mat/impls/hashgemm/cuda < graph/cuda < graph/glue
 sys mat/impls/spmm/host < graph/batch/host < graph/batch/cuda < graph/batch/glue < petscamb.c
 petscamb.h < graph/batch/glue

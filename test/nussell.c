@@ -185,7 +185,7 @@ static PetscScalar ValueChain(PetscInt i, PetscInt j)
 static PetscErrorCode Shared(TestDiff *d)
 {
   static const TestShape chain  = {"chain", 4800, 4800, RowChain, ValueChain, PETSC_FALSE};
-  const char             line[] = "  values: once for all chunks that have the same, ";
+  const char             line[] = "  values: shared by equal chunks, ";
   MatShadowInfo          info;
   Mat                    A[2];
   Vec                    x, y[2];

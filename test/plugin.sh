@@ -113,8 +113,8 @@ if grep -q Nagasaka out; then not_ok "-citations without use" out; else ok "-cit
 expect "-petscamb_view" 0 "^  amb +1 +1 \|" "$ex2" -dll_append "$LIB" $amb $solve -petscamb_view
 expect "-petscamb_view: products of matrices" 0 "by hashgemm" "$ex2" -dll_append "$LIB" $all $solve -pc_type gamg -petscamb_view
 expect "a misspelt option" 0 "option -mg_mat_amb_blocksize: there is none; the nearest is -mg_mat_amb_block_size" "$ex2" -dll_append "$LIB" $solve -mg_mat_amb_blocksize 3
-expect "a type that no matrix has asked for" 0 "^petsc-amb: option -dm_mat_type amb: no matrix has asked for it; give another of -mat_type, " "$ex2" -dll_append "$LIB" $solve -dm_mat_type amb
-expect "a type that no matrix has asked for: the report" 0 "^  option -st_mat_type seqaijamb: no matrix has asked for it; give another of -mat_type, " "$ex2" -dll_append "$LIB" $amb $solve -st_mat_type seqaijamb -petscamb_view
+expect "a type that no matrix used" 0 "^petsc-amb: option -dm_mat_type amb: no matrix used it; give another of -mat_type, " "$ex2" -dll_append "$LIB" $solve -dm_mat_type amb
+expect "a type that no matrix used: the report" 0 "^  option -st_mat_type seqaijamb: no matrix used it; give another of -mat_type, " "$ex2" -dll_append "$LIB" $amb $solve -st_mat_type seqaijamb -petscamb_view
 "$ex2" -dll_append "$LIB" $amb $solve -dm_mat_type amb -st_mat_type aij >out 2>&1
 if grep -q petsc-amb: out; then not_ok "no word of a type if another matrix has it" out; else ok "no word of a type if another matrix has it"; fi
 "$ex2" -dll_append "$LIB" $solve -mg_mat_amb_block_size 3 -log_view_amb -options_left 0 >out 2>&1

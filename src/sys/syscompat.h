@@ -10,8 +10,8 @@
   #error petsc-amb needs PETSc 3.18 or later
 #endif
 
-/* The destructor of a container gets its context, from 3.23 on the address of the context, which is declared void * from 3.25 on. The options object became
-   a pointer type in 3.23. */
+/* A container's destructor gets its context; from 3.23 on the context's address, declared void * from 3.25 on. The options object is a pointer type
+   from 3.23 on. */
 #if PETSC_VERSION_LT(3, 23, 0)
 typedef void             *PetscAMBCtxArgument;
 typedef PetscOptionItems *PetscAMBOptionItems;
@@ -27,7 +27,7 @@ typedef PetscOptionItems PetscAMBOptionItems;
   #define PetscAMBCtxGet(arg) (*(void **)(arg))
 #endif
 
-/* The destructor of a product's data gets the address of the data from 3.25 on */
+/* The destructor of product data gets the data's address from 3.25 on */
 #if PETSC_VERSION_LT(3, 25, 0)
 typedef void *PetscAMBProductArgument;
   #define PetscAMBProductGet(arg) (arg)
@@ -36,7 +36,7 @@ typedef PetscCtxRt       PetscAMBProductArgument;
   #define PetscAMBProductGet(arg) (*(void **)(arg))
 #endif
 
-/* garray has the global columns of the second block; the new matrix owns it from 3.23 on. Before, that block loses the size of its blocks. */
+/* garray: global columns of the second block. The new matrix owns it from 3.23 on; before, that block loses its block size. */
 #if PETSC_VERSION_LT(3, 23, 0)
 static inline PetscErrorCode PetscAMBCreateMPIAIJWithSeqAIJ(MPI_Comm comm, PetscInt M, PetscInt N, Mat A, Mat B, PetscInt *garray, Mat *mat)
 {
@@ -48,7 +48,7 @@ static inline PetscErrorCode PetscAMBCreateMPIAIJWithSeqAIJ(MPI_Comm comm, Petsc
   PetscCall(MatMPIAIJGetSeqAIJ(*mat, NULL, &B, NULL));
   PetscCall(MatSetBlockSizes(B, bs, 1));
   PetscCall(PetscFree(garray));
-  PetscFunctionReturn((PetscErrorCode)0); /* PETSC_SUCCESS is younger than 3.18 */
+  PetscFunctionReturn((PetscErrorCode)0); /* PETSc 3.18 lacks PETSC_SUCCESS */
 }
 #else
   #define PetscAMBCreateMPIAIJWithSeqAIJ MatCreateMPIAIJWithSeqAIJ

@@ -2,7 +2,7 @@
 #include "sys/syscopy.h"
 #include "sys/syscuda.cuh"
 
-/* So many lanes copy a row. The lane that meets the diagonal entry exchanges it with the first one after all others are written. */
+/* `lanes` lanes copy a row. The lane with the diagonal entry swaps it with the first one after all others are written. */
 static __global__ void __launch_bounds__(SYS_THREADS) SysCopyKernel(int64_t m, int lanes, bool diagonal_first, const SysInt *Ai, const SysInt *Aj, const SysScalar *Aa, SysInt *j, SysScalar *a)
 {
   const int64_t thread = blockIdx.x * (int64_t)SYS_THREADS + threadIdx.x, row = thread / lanes;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   The text of the last call of CUDA that failed; what the device can do
+   The text of the last failed CUDA call; capabilities of the device
 */
 #include <stdarg.h>
 #include <stdio.h>
@@ -20,7 +20,7 @@ SysStatus SysDeviceFailed(cudaError_t error, const char call[])
   const char *open = strchr(call, '(');
 
   snprintf(error_text, sizeof(error_text), "%.*s: %s", open ? (int)(open - call) : 200, call, cudaGetErrorString(error));
-  (void)cudaGetLastError(); /* clears the error, or the next check would find it */
+  (void)cudaGetLastError(); /* clears the error, or the next check would report it */
   return error == cudaErrorMemoryAllocation ? SYS_OUT_OF_MEMORY : SYS_ERROR;
 }
 
@@ -36,7 +36,7 @@ SysStatus SysDeviceError(const char format[], ...)
 
 static __global__ void SysAny(void) { }
 
-/* Code that was compiled for an older device does not wait */
+/* Code compiled for an older device does not wait */
 int SysStartsEarly(void)
 {
   cudaFuncAttributes about;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   Declarations that all kernels on a CUDA device share: checks of calls, warps, launches over n things, arrays that share an allocation
+   Declarations for all CUDA kernels: checks of calls, warps, launches, arrays that share an allocation
 */
 #pragma once
 
@@ -15,7 +15,7 @@
 #define SYS_ALL_LANES 0xffffffffu
 #define SYS_THREADS   256 /* threads of a thread block, unless a kernel needs another number */
 
-/* These functions set the text of SysDeviceErrorText(), for a call of CUDA that failed, or for another error */
+/* Set the text of SysDeviceErrorText(), for a failed CUDA call or another error */
 SysStatus SysDeviceFailed(cudaError_t, const char call[]);
 SysStatus SysDeviceError(const char format[], ...);
 #define SYS_CUDA(call) \
@@ -29,13 +29,13 @@ SysStatus SysDeviceError(const char format[], ...);
     if (sys_status_ != SYS_SUCCESS) return sys_status_; \
   } while (0)
 
-/* The number of thread blocks for n things, a thread each */
+/* Returns the thread blocks for n elements, `each` a block */
 static inline unsigned SysBlocks(int64_t n, int64_t each = SYS_THREADS)
 {
   return (unsigned)((n + each - 1) / each);
 }
 
-/* The same if a thread may take several things, for loops with SYS_FOR_EACH() */
+/* The same for loops with SYS_FOR_EACH(), in which a thread handles several elements */
 static inline unsigned SysBlocksLoop(int64_t n)
 {
   const int64_t blocks = SysBlocks(n);
@@ -43,7 +43,7 @@ static inline unsigned SysBlocksLoop(int64_t n)
   return (unsigned)(blocks < 1 ? 1 : blocks < 65536 ? blocks : 65536);
 }
 
-/* Launches a kernel, unless there is nothing to do; with more than 48 KB of shared memory it has to be asked for */
+/* Launches a kernel unless the grid is empty; requests shared memory beyond 48 KB */
 template <typename... P, typename... Q>
 static inline SysStatus SysLaunch(void (*kernel)(P...), int64_t blocks, int threads, size_t shared, cudaStream_t stream, Q... args)
 {
@@ -56,10 +56,10 @@ static inline SysStatus SysLaunch(void (*kernel)(P...), int64_t blocks, int thre
 
 #define SYS_FOR_EACH(k, n) for (int64_t k = blockIdx.x * (int64_t)blockDim.x + threadIdx.x; k < (n); k += (int64_t)gridDim.x * blockDim.x)
 
-/* May kernels start before the last kernel in the stream has ended? 1 if the device lets them, and the code of this library that runs there has SysWait() */
+/* Returns 1 if the device supports programmatic dependent launch and the library's code for it contains SysWait() */
 int SysStartsEarly(void);
 
-/* Launches a kernel that waits itself, by SysWait(), for the one before if it starts early */
+/* Launches a kernel that may start early and calls SysWait() itself */
 template <typename... P, typename... Q>
 static inline SysStatus SysLaunchEarly(void (*kernel)(P...), dim3 grid, int threads, cudaStream_t stream, bool early, Q... args)
 {
@@ -77,7 +77,7 @@ static inline SysStatus SysLaunchEarly(void (*kernel)(P...), dim3 grid, int thre
   return SYS_SUCCESS;
 }
 
-/* For kernels that may start before the last kernel in the stream has ended: waits until that kernel is done and its results are visible */
+/* In kernels that may start early: waits until the previous kernel in the stream is done and its results are visible */
 static __device__ __forceinline__ void SysWait(void)
 {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
@@ -85,21 +85,21 @@ static __device__ __forceinline__ void SysWait(void)
 #endif
 }
 
-/* Lets the next kernel in the stream start, if it may start early; it still waits for the end of this one */
-static __device__ __forceinline__ void SysRelease(void)
+/* Lets the next kernel in the stream start early; it waits for the end of this one in SysWait() */
+static __device__ __forceinline__ void SysLaunchDependents(void)
 {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
   asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
 #endif
 }
 
-/* The bytes of an array that shares an allocation with others, rounded up */
+/* Returns the bytes of an array that shares an allocation, rounded up */
 static inline size_t SysPadded(size_t bytes)
 {
   return (bytes + 255) / 256 * 256;
 }
 
-/* Arrays one after the other in one allocation. All are taken twice, the first time to learn the size. */
+/* Arrays in one allocation. Take all of them twice: the first pass computes the size. */
 typedef struct {
   char  *memory;
   size_t used;
@@ -119,7 +119,7 @@ static inline SysStatus SysArenaAllocate(SysArena *arena)
   return SYS_SUCCESS;
 }
 
-/* Memory that is freed at the end of its scope */
+/* Memory that its destructor frees */
 struct SysScratch {
   char *memory = NULL;
 
@@ -132,7 +132,7 @@ static inline SysStatus SysDeviceAllocate(void *p, size_t bytes)
   return SYS_SUCCESS;
 }
 
-/* The number of bits by which numbers up to most are sorted, at most 31 */
+/* Returns the bits of a sort key for numbers up to `most`, at most 31 */
 static inline int SysBits(int64_t most)
 {
   int bits = 1;
@@ -141,7 +141,7 @@ static inline int SysBits(int64_t most)
   return bits;
 }
 
-/* Counts how many of n ascending numbers are less than v */
+/* Returns how many of n ascending numbers are less than v */
 template <typename T, typename N>
 static __device__ inline N SysCountLess(const T *a, N n, N v)
 {

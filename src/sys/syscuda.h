@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   The interface of C code to the kernels on a CUDA device: the stream in which they are queued, and the text of their errors
+   C interface to the CUDA kernels: the stream they are queued on, and their error text
 */
 #pragma once
 
@@ -12,7 +12,7 @@ extern "C" {
 
 typedef struct CUstream_st *SysStream; /* a cudaStream_t */
 
-/* Declares a function of the device side. In a build without a device the function is a stub that returns value, or nothing. */
+/* Declares a device function. In a build without a device it is a stub that returns value, or nothing. */
 #if defined(SYS_HAVE_DEVICE) || defined(SYS_TYPES_GIVEN)
   #define SYS_DEVICE extern
   #define SYS_STUB(value)
@@ -24,7 +24,7 @@ typedef struct CUstream_st *SysStream; /* a cudaStream_t */
     }
 #endif
 
-/* The text of the last call of this thread that failed, such as "cudaMalloc: out of memory" */
+/* Returns the text of this thread's last failed call, such as "cudaMalloc: out of memory" */
 SYS_DEVICE const char *SysDeviceErrorText(void) SYS_STUB("");
 
 #if defined(__cplusplus)

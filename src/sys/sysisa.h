@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   Instruction sets of the host. A template of kernels is compiled once for each of them, into tables whose names end with Plain, AVX2 and AVX512.
+   Instruction sets of the host. A template of kernels is compiled once for each, into tables named ...Plain, ...AVX2 and ...AVX512.
 */
 #pragma once
 
 #include "sys/systypes.h"
 
-/* Functions that a kernel calls must be inlined, to be compiled for the same instructions */
+/* Kernels inline the functions they call, so that these use the same instructions */
 #define SYS_INLINE   inline __attribute__((always_inline))
 #define SYS_NOINLINE __attribute__((noinline))
 
@@ -16,7 +16,7 @@
   #define SYS_KERNELS_AVX2(kernels) (&kernels##Plain)
 #endif
 
-/* Bytes of a register in a template of kernels, and numbers in it, eight at most: the compiler keeps longer vectors in memory */
+/* Bytes of a register in a template of kernels, and numbers in it, at most eight: the compiler keeps longer vectors in memory */
 #if defined(__AVX512F__)
   #define SYS_REGISTER 64
 #elif defined(__AVX2__)
@@ -30,12 +30,12 @@
   #define SYS_LANES (SYS_REGISTER / 8)
 #endif
 
-/* A file that includes a template of kernels defines SYS_ISA as Plain, AVX2 or AVX512 before its first include: the end of all names in the template */
+/* A file that includes a template defines SYS_ISA as Plain, AVX2 or AVX512 before its first include: the suffix of all names in the template */
 #define SYS_ISA_JOIN_(name, isa) name##isa
 #define SYS_ISA_JOIN(name, isa)  SYS_ISA_JOIN_(name, isa)
 #define SYS_ISA_NAME(name)       SYS_ISA_JOIN(name, SYS_ISA)
 
-/* The names for users, and what the kernels need of the processor */
+/* Names for users, and the processor features that the kernels need */
 #define SYS_KERNELS_NAME_Plain  "plain"
 #define SYS_KERNELS_NAME_AVX2   "avx2"
 #define SYS_KERNELS_NAME_AVX512 "avx512"
@@ -54,8 +54,8 @@ static inline int SysSupportedAVX512(void)
   return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq");
 }
 
-/* Is the gather instruction of AVX-512 faster than single loads? Not on AMD's processors. Intel's before Sapphire Rapids, the first with AVX512-FP16, made it slow by microcode
-   that mends a leak of data through it (CVE-2022-40982). */
+/* Returns whether AVX-512's gather instruction is faster than single loads. It is not on AMD's processors. On Intel's before Sapphire Rapids, the
+   first with AVX512-FP16, microcode against a data leak (CVE-2022-40982) slows it down. */
 static inline int SysFastGather(void)
 {
   unsigned int a, b, c, d;
@@ -70,14 +70,14 @@ static inline int SysSupportedPlain(void)
 }
 #endif
 
-/* The table for the best instruction set that this processor supports */
+/* Returns the table of the best instruction set of this processor */
 #if defined(PETSCAMB_HAVE_AVX512)
   #define SYS_KERNELS(kernels) (kernels##AVX512.supported() ? &kernels##AVX512 : SYS_KERNELS_AVX2(kernels))
 #else
   #define SYS_KERNELS(kernels) SYS_KERNELS_AVX2(kernels)
 #endif
 
-/* The same for kernels that have only the plain variant with complex numbers */
+/* The same for kernels whose complex variant is plain only */
 #if defined(SYS_COMPLEX)
   #define SYS_KERNELS_REAL(kernels) (&kernels##Plain)
 #else

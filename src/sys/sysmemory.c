@@ -8,13 +8,13 @@
 
 #include "sys/sysmemory.h"
 
-#define LARGE 4 /* huge pages */
-#define WASTE 3 /* an array of fewer ends with its last huge page if that adds at most one part in so many */
+#define SYS_MAPPED_PAGES 4 /* huge pages from which on an array is mapped */
+#define SYS_LAST_PAGE    3 /* a mapped array ends with a whole huge page if that adds at most 1 / SYS_LAST_PAGE to its size */
 #if !defined(MADV_HUGEPAGE)
   #define MADV_HUGEPAGE MADV_NORMAL /* the system has no huge pages */
 #endif
 
-/* Bytes to the next huge page */
+/* Returns the bytes up to the next huge page */
 static inline size_t SysMemoryHead(const void *p)
 {
   return (SYS_HUGE_PAGE - (uintptr_t)p % SYS_HUGE_PAGE) % SYS_HUGE_PAGE;
@@ -52,17 +52,17 @@ void SysForget(void *p, size_t size)
 
 void SysAdvise(void *p, size_t size)
 {
-  if (size >= LARGE * SYS_HUGE_PAGE) (void)madvise((char *)p + SysMemoryHead(p), (size - SysMemoryHead(p)) / SYS_HUGE_PAGE * SYS_HUGE_PAGE, MADV_HUGEPAGE);
+  if (size >= SYS_MAPPED_PAGES * SYS_HUGE_PAGE) (void)madvise((char *)p + SysMemoryHead(p), (size - SysMemoryHead(p)) / SYS_HUGE_PAGE * SYS_HUGE_PAGE, MADV_HUGEPAGE);
 }
 
 void *SysAllocate(size_t size)
 {
-  const size_t mapped = SysMappedSize(size, LARGE);
+  const size_t mapped = SysMappedSize(size, SYS_MAPPED_PAGES);
   size_t       whole  = SysMappedSize(size, 0);
   void        *p;
 
   if (mapped) return SysMap(mapped, 1);
-  if (WASTE * whole > (WASTE + 1) * size) whole = size / SYS_HUGE_PAGE * SYS_HUGE_PAGE;
+  if (SYS_LAST_PAGE * whole > (SYS_LAST_PAGE + 1) * size) whole = size / SYS_HUGE_PAGE * SYS_HUGE_PAGE;
   if (posix_memalign(&p, whole ? SYS_HUGE_PAGE : 64, whole > size + 64 ? whole : size + 64)) return NULL;
   if (whole) (void)madvise(p, whole, MADV_HUGEPAGE);
   return p;
@@ -72,13 +72,13 @@ void *SysAllocateZero(size_t size)
 {
   void *p = SysAllocate(size);
 
-  if (p && !SysMappedSize(size, LARGE)) memset(p, 0, size);
+  if (p && !SysMappedSize(size, SYS_MAPPED_PAGES)) memset(p, 0, size);
   return p;
 }
 
 void SysRelease(void *p, size_t size)
 {
-  const size_t mapped = SysMappedSize(size, LARGE);
+  const size_t mapped = SysMappedSize(size, SYS_MAPPED_PAGES);
 
   if (p && mapped) SysUnmap(p, mapped);
   else free(p);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   Large arrays of the host's kernels. They are mapped, on huge pages: malloc() may reuse memory on small pages. These functions do not touch the memory,
-   so that it is near the thread that fills the array.
+   Large arrays of the host's kernels, mapped on huge pages: malloc() may reuse memory on small pages. These functions do not touch the memory, so it
+   is near the thread that fills it (first touch).
 */
 #pragma once
 
@@ -9,20 +9,22 @@
 
 #define SYS_HUGE_PAGE ((size_t)2 << 20)
 
-/* The bytes that are mapped for size bytes, or 0 if size is less than so many huge pages */
+/* Returns the bytes to map for size bytes, or 0 if size is less than `pages` huge pages */
 size_t SysMappedSize(size_t size, int pages);
 
-/* Maps size bytes, a result of SysMappedSize(); they read as zero. promised: the system, if it can, sets memory aside for all of them now, not when they are written. */
+/* Maps size bytes, a result of SysMappedSize(), that read as zero. promised: reserves memory for all of them now if the system can, not at the first
+   write. */
 void *SysMap(size_t size, int promised);
 void  SysUnmap(void *, size_t size);
 
-/* Gives back the whole pages among size bytes of memory of SysMap(); they read as zero then. */
+/* Releases the whole pages among size bytes of memory of SysMap(); they then read as zero */
 void SysForget(void *, size_t size);
 
-/* Asks for huge pages for memory that others allocated and did not write to yet: page faults take most of the time of writing a large result */
+/* Requests huge pages for memory that other code allocated and did not write yet: page faults dominate the first write of a large result */
 void SysAdvise(void *, size_t size);
 
-/* Allocate memory aligned to cache lines, on huge pages where it fills them, and mapped if it has four huge pages or more. The memory of SysAllocateZero() reads as zero. */
+/* Allocate memory aligned to cache lines, on huge pages where it fills them, mapped from SYS_MAPPED_PAGES huge pages on. SysAllocateZero()'s memory
+   reads as zero. */
 void *SysAllocate(size_t size);
 void *SysAllocateZero(size_t size);
 void  SysRelease(void *, size_t size);

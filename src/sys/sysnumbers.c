@@ -3,7 +3,7 @@
 
 #include "sys/sysnumbers.h"
 
-/* The words of bits for numbers from the least to the most, or 0 if these are too many, or if there is no number */
+/* Returns the words of a bit set for numbers from least to most, or 0 if there are too many, or no numbers */
 static int64_t SysNumbersWords(int64_t n, SysInt least, SysInt most)
 {
   const int64_t words = n ? (int64_t)(((uint64_t)most - (uint64_t)least) / 64 + 1) : 0;
@@ -46,7 +46,7 @@ void SysNumbersCreate(int64_t n, const SysInt numbers[], SysNumbers *s)
   if (!words) return;
   s->used   = (uint64_t *)calloc((size_t)words, sizeof(*s->used));
   s->before = (SysInt *)malloc((size_t)words * sizeof(*s->before));
-  if (!s->used || !s->before) { /* numbers are searched then */
+  if (!s->used || !s->before) { /* SysNumbersFind() searches the list then */
     SysNumbersDestroy(s);
     return;
   }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   Sets of numbers, such as columns of other processes. A bit for each number of the range takes the place of sorting and of searching, if the range has at most
-   64 numbers for each one of the set.
+   Sets of numbers, such as ghost columns. One bit a number of the range replaces sorting and searching, if the range has at most 64 numbers for each
+   element.
 */
 #pragma once
 
@@ -9,21 +9,21 @@
 
 #include "sys/systypes.h"
 
-/* Sorts numbers and leaves each once; returns how many these are, or -1 if bits do not serve */
+/* Sorts numbers and removes duplicates; returns the new count, or -1 if the range is too large for bits */
 int64_t SysNumbersSort(int64_t n, SysInt numbers[]);
 
-/* Ascending numbers, each once, which belong to the caller */
+/* Ascending distinct numbers, owned by the caller */
 typedef struct {
   int64_t       n;
   const SysInt *numbers;
-  uint64_t     *used;   /* a bit for each number from the first one on, or NULL */
-  SysInt       *before; /* for each word of these, the bits in the words before it */
+  uint64_t     *used;   /* one bit a number from the first on, or NULL */
+  SysInt       *before; /* for each word the bits set in earlier words */
 } SysNumbers;
 
 void SysNumbersCreate(int64_t n, const SysInt numbers[], SysNumbers *);
 void SysNumbersDestroy(SysNumbers *);
 
-/* The place of a number, or -1 if the set does not have it */
+/* Returns the place of a number, or -1 */
 static inline SysInt SysNumbersFind(const SysNumbers *s, SysInt number)
 {
   int64_t low = 0, high = s->n - 1;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* How kernels store the result of a product, and what a conversion stores, shared by the formats */
+/* How kernels store a product's result, and which parts a conversion writes; for all formats */
 #pragma once
 
 #include "sys/sysisa.h"
 #include "sys/systypes.h"
 
-/* The parts of a format to write: all, or only the values into a format that has the rest, or all but the values */
+/* The parts of a format to write: all, only the values, or all but the values */
 typedef enum {
   SYS_FILL_ALL,
   SYS_FILL_VALUES,
@@ -18,7 +18,8 @@ typedef enum {
   SYS_STORE_ADD   /* z = alpha s + z */
 } SysStore;
 
-/* a b + c, rounded once where the processor can. Left to the compiler, two kernels for the same product, with different storages, may round differently. */
+/* Returns a b + c, rounded once where the processor can: the compiler alone may round differently in two kernels of the same product with different
+   storages */
 static SYS_INLINE SysScalar SysMulAdd(SysScalar a, SysScalar b, SysScalar c)
 {
 #if !defined(__FMA__) || defined(SYS_COMPLEX)
@@ -37,7 +38,7 @@ static SYS_INLINE SysScalar SysStored(SysStore how, SysScalar alpha, SysScalar s
   return SysMulAdd(alpha, s, z[r]);
 }
 
-/* How the first sum of a row is stored, for z = alpha A x + beta y; y may be z */
+/* Returns how to store a row's first sum in z = alpha A x + beta y; y may be z */
 static SYS_INLINE SysStore SysFirstStore(SysScalar beta, const SysScalar *y, const SysScalar *z)
 {
   return beta == 0 ? SYS_STORE_SET : (y == z && beta == 1 ? SYS_STORE_ADD : SYS_STORE_AXPY);
@@ -50,7 +51,7 @@ static SYS_INLINE int SysNotFinite(SysScalar a)
   return d != 0;
 }
 
-/* Is one of C sums a NaN? */
+/* Returns whether one of C sums is a NaN */
 static SYS_INLINE int SysAnyNaN(const int C, const SysScalar *sum)
 {
   int bad = 0;
@@ -59,7 +60,7 @@ static SYS_INLINE int SysAnyNaN(const int C, const SysScalar *sum)
   return bad;
 }
 
-/* z = beta y for the entries j0 to j1, before sums are added to them */
+/* Sets z = beta y for entries j0 to j1 - 1, before sums are added */
 static SYS_INLINE void SysStartSum(int64_t j0, int64_t j1, SysScalar beta, const SysScalar *y, SysScalar *z)
 {
   if (beta == 0) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   Sums of a transposed product by several threads. Each thread adds to a stretch of its own, as long as the columns of its rows reach, and perhaps to some
-   extra sums before it. The stretches are added in the order of the threads, so that the result depends only on the number of threads.
+   Sums of a transposed product by several threads. Each thread adds to its own stretch, which spans the columns of its rows, and to optional extra
+   sums before it. The stretches are added in the order of the threads, so the result depends only on their number.
 */
 #pragma once
 
@@ -14,13 +14,13 @@
 #include "sys/systhreads.h"
 
 typedef struct {
-  int64_t   *lo, *hi; /* the columns of the stretch of each thread: lo <= column < hi */
-  int64_t   *place;   /* where the thread's part of sums begins */
-  SysScalar *sums;    /* NULL: not made yet */
+  int64_t   *lo, *hi; /* each thread's stretch: lo <= column < hi */
+  int64_t   *place;   /* each thread's first element of sums */
+  SysScalar *sums;    /* NULL: not created */
   int64_t    extra, size;
 } SysStretches;
 
-/* Room for lo and hi, which the caller sets before SysStretchesCreate() */
+/* Allocates lo and hi, which the caller sets before SysStretchesCreate() */
 static inline SysStatus SysStretchesBegin(SysStretches *S, int nthread)
 {
   if (!S->lo) S->lo = (int64_t *)malloc(3 * sizeof(*S->lo) * (size_t)nthread);
@@ -49,7 +49,7 @@ static inline void SysStretchesDestroy(SysStretches *S)
   free(S->lo);
 }
 
-/* The extra sums of thread t, all 0 as is its stretch, whose sum for column j lies at *stretch + j */
+/* Zeroes thread t's extra sums and stretch; returns the extra sums, and sets *stretch so that column j's sum is at *stretch + j */
 static SYS_INLINE SysScalar *SysStretchStart(const SysStretches *S, int t, SysScalar **stretch)
 {
   SysScalar *w = S->sums + S->place[t];
@@ -59,7 +59,7 @@ static SYS_INLINE SysScalar *SysStretchStart(const SysStretches *S, int t, SysSc
   return w;
 }
 
-/* z = beta y + all stretches, for the s-th of nthread parts of the n columns */
+/* Computes z = beta y + all stretches, for part s of nthread parts of the n columns */
 static SYS_INLINE void SysStretchesAdd(const SysStretches *S, int nthread, int s, int64_t n, SysScalar beta, const SysScalar *y, SysScalar *z)
 {
   const int64_t j0 = n * s / nthread, j1 = n * (s + 1) / nthread;
@@ -73,10 +73,10 @@ static SYS_INLINE void SysStretchesAdd(const SysStretches *S, int nthread, int s
   }
 }
 
-/* Adds alpha times the products of the rows of thread t to z, or to the stretch of the thread */
+/* Adds alpha times the products of thread t's rows to z, or to the thread's stretch */
 typedef void SysThreadTranspose(const void *A, int t, SysScalar alpha, const SysScalar *x, SysScalar *z);
 
-/* z = alpha A^T x + beta y for a matrix of n columns */
+/* Computes z = alpha A^T x + beta y for a matrix of n columns */
 static SYS_INLINE void SysStretchesMult(const SysStretches *S, int nthread, int64_t n, SysThreadTranspose *add, const void *A, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z)
 {
   if (nthread == 1) {

@@ -21,13 +21,13 @@ int SysTableAdd(SysTable *T, const SysScalar *a)
   return T->n - 1;
 }
 
-/* A value of the sample, the number of times that it occurs, and where it occurs first */
+/* A value of the sample, its number of occurrences, and its first occurrence */
 typedef struct {
   SysTableBits bits;
   int32_t      count, first;
 } Counted;
 
-/* The most frequent value first; of equally frequent ones the first */
+/* Most frequent first; equally frequent values by first occurrence */
 static int SysTableCompare(const void *a, const void *b)
 {
   const Counted *p = (const Counted *)a, *q = (const Counted *)b;
@@ -53,7 +53,7 @@ SysStatus SysTableAddFrequent(SysTable *T, int64_t n, const SysScalar *a)
     return SYS_OUT_OF_MEMORY;
   }
   for (int64_t w = 0; w < nwindow; w++) {
-    const int64_t all   = (n + SYS_TABLE_WINDOW - 1) / SYS_TABLE_WINDOW; /* windows of the values */
+    const int64_t all   = (n + SYS_TABLE_WINDOW - 1) / SYS_TABLE_WINDOW; /* windows */
     const int64_t first = (nwindow > 1 ? (all - 1) * w / (nwindow - 1) : 0) * SYS_TABLE_WINDOW, end = first + SYS_TABLE_WINDOW < n ? first + SYS_TABLE_WINDOW : n;
 
     for (int64_t k = first; k < end; k++, position++) {
@@ -68,7 +68,7 @@ SysStatus SysTableAddFrequent(SysTable *T, int64_t n, const SysScalar *a)
       counted[slot[h] - 1].count++;
     }
   }
-  if (found > SYS_TABLE_VALUES) { /* a value that occurred once is not worth sorting */
+  if (found > SYS_TABLE_VALUES) { /* single occurrences need no sort */
     int32_t kept = 0;
 
     for (int32_t k = 0; k < found; k++) {
@@ -88,7 +88,7 @@ SysStatus SysTableAddFrequent(SysTable *T, int64_t n, const SysScalar *a)
   return SYS_SUCCESS;
 }
 
-/* Neighbours are often equal, and a value is then not looked up again */
+/* Neighbours are often equal: skips the repeated look-up */
 int SysTableCovers(SysTable *T, int add, int64_t n, const SysScalar *a)
 {
   for (int64_t k = 0; k < n; k++) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   A table of up to 256 values, so that a byte can stand for a value. Values are compared by their bits: -0.0 differs from 0.0, NaNs differ by their payloads, and
-   a decoded value has the bits of the value that was encoded.
+   A table of up to 256 values, in which a byte stands for a value. Values are compared by their bits: -0.0 differs from 0.0, NaNs differ by payload,
+   and decoded values have the bits of the encoded ones.
 */
 #pragma once
 
@@ -15,7 +15,7 @@
   #define SYS_TABLE_AVX512
 #endif
 
-/* Functions for the host and, where a device's code includes this file, for the device */
+/* For functions of host and device */
 #if defined(__CUDACC__)
   #define SYS_TABLE_INLINE __host__ __device__ inline
 #else
@@ -23,17 +23,17 @@
 #endif
 
 #define SYS_TABLE_VALUES 256
-#define SYS_TABLE_SLOTS  1024  /* of the hash table; a power of two */
-#define SYS_TABLE_SAMPLE 65536 /* values in which the most frequent ones are counted, in windows */
-#define SYS_TABLE_WINDOW 512   /* of consecutive values */
+#define SYS_TABLE_SLOTS  1024  /* slots of the hash table; a power of two */
+#define SYS_TABLE_SAMPLE 65536 /* values among which the most frequent ones are counted, in windows */
+#define SYS_TABLE_WINDOW 512   /* consecutive values of a window */
 
 typedef struct {
   int       n;
-  SysScalar value[SYS_TABLE_VALUES]; /* those after the first n are 0 */
-  uint16_t  slot[SYS_TABLE_SLOTS];   /* 1 + the place of a value in value[], or 0 */
+  SysScalar value[SYS_TABLE_VALUES]; /* values after the first n are 0 */
+  uint16_t  slot[SYS_TABLE_SLOTS];   /* 1 + a value's place in value[], or 0 */
 } SysTable;
 
-/* The bits of a value, of which 0 and the unused word are 0 */
+/* The bits of a value; 0 for the value 0 and for the unused word */
 typedef struct {
   uint64_t word[2];
 } SysTableBits;
@@ -60,7 +60,7 @@ static SYS_TABLE_INLINE uint64_t SysTableHash(SysTableBits b)
   return h >> 32 ^ h >> 54;
 }
 
-/* The place of a value in the table, or -1 */
+/* Returns a value's place in the table, or -1 */
 static SYS_TABLE_INLINE int SysTableFind(const SysTable *T, const SysScalar *a)
 {
   const SysTableBits b = SysTableBitsOf(a);
@@ -77,17 +77,17 @@ extern "C" {
 
 void SysTableClear(SysTable *);
 
-/* Returns the place of a value, which is added if the table has room for it, or -1 */
+/* Returns a value's place, adding it if the table is not full, or -1 */
 int SysTableAdd(SysTable *, const SysScalar *);
 
-/* Adds the most frequent of n values, the most frequent first. They are counted in windows that are spread evenly; values are not missed if n is at most
-   SYS_TABLE_SAMPLE. The same values give the same table. */
+/* Adds the most frequent of n values, most frequent first. Counts them in evenly spread windows; no value is missed if n is at most SYS_TABLE_SAMPLE.
+   Deterministic. */
 SysStatus SysTableAddFrequent(SysTable *, int64_t n, const SysScalar *);
 
-/* Are all n values in the table? Adds those that are not, while the table has room, if add is not 0. */
+/* Returns whether the table has all n values; add: first adds missing ones while there is space */
 int SysTableCovers(SysTable *, int add, int64_t n, const SysScalar *);
 
-/* Encodes values, all of which are in the table */
+/* Encodes values that are all in the table */
 void SysTableEncode(const SysTable *, int64_t n, const SysScalar *, uint8_t *place);
 
 #if defined(__cplusplus)

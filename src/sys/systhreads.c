@@ -8,7 +8,7 @@
 static int threads = 1;
 
 #if defined(_OPENMP)
-/* The limit of the control group in processors, rounded up; 0 for none */
+/* Returns the control group's limit in processors, rounded up; 0: no limit */
 static int SysThreadsQuota(void)
 {
   char  line[256], name[300];
@@ -24,7 +24,7 @@ static int SysThreadsQuota(void)
   }
   if (file) (void)fclose(file);
   file = fopen(name, "r");
-  if (!file) file = fopen("/sys/fs/cgroup/cpu.max", "r"); /* in a container the path may be that outside */
+  if (!file) file = fopen("/sys/fs/cgroup/cpu.max", "r"); /* in a container the path may be the host's */
   if (!file) return 0;
   if (fscanf(file, "%ld %ld", &quota, &period) != 2) quota = -1; /* max */
   (void)fclose(file);
@@ -53,10 +53,10 @@ void SysThreadsChoose(int processes)
 #if defined(_OPENMP)
   const char *given = getenv("OMP_NUM_THREADS");
 
-  threads = given ? atoi(given) : 0; /* of a list the first counts */
+  threads = given ? atoi(given) : 0; /* the first of a list counts */
   if (threads < 1) threads = given || processes == 1 ? SysProcessors() : 1;
   #if !defined(PETSCAMB_HAVE_POOL) && defined(__clang__)
-  if (!getenv("KMP_BLOCKTIME") && !getenv("OMP_WAIT_POLICY")) kmp_set_blocktime(1); /* milliseconds that threads spin; 200 unless set */
+  if (!getenv("KMP_BLOCKTIME") && !getenv("OMP_WAIT_POLICY")) kmp_set_blocktime(1); /* milliseconds that threads spin; the default is 200 */
   #endif
 #else
   (void)processes;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   The number of threads that kernels of this process may use, and stand-ins for OpenMP's functions in a build without OpenMP
+   The number of threads of this process's kernels, and stand-ins for OpenMP's functions in a build without OpenMP
 */
 #pragma once
 
@@ -11,18 +11,19 @@
   #define omp_get_num_threads() 1
 #endif
 
-/* Sets the number: OMP_NUM_THREADS; if that is not set, all processors that a single process may run on, or one thread for each of several processes */
+/* Sets the number: OMP_NUM_THREADS, else all allowed processors for a single process, or one thread for each of several processes */
 void SysThreadsChoose(int processes);
 int  SysThreads(void);
 
 /* For tests */
 void SysThreadsSet(int threads);
 
-/* The processors that threads of this process may run on, no more than its control group allows */
+/* Returns the processors that this process may use, at most its control group's limit */
 int SysProcessors(void);
 
-/* Parallel regions so far, and those of them that ran on fewer threads because other programs used the processors; 0 without the library's own threads */
+/* Gets the number of parallel regions so far, and of those that ran on fewer threads because other programs used the processors; 0 without the
+   library's own threads */
 void SysThreadsGetLoad(double *regions, double *shortened);
 
-/* The processors of the affinity mask, in systhreadspool.c */
+/* Returns the processors of the affinity mask (systhreadspool.c) */
 int SysPoolProcessors(void);

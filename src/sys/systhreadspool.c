@@ -1,27 +1,28 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   The library's own threads: the part of the run-time interface of gcc's OpenMP (libgomp) that the objects of this library call.
+   The library's own threads: the part of the run-time interface of gcc's OpenMP (libgomp) that this library's objects call.
 
-   gcc makes a function of each parallel region, and calls GOMP_parallel(function, data, n), which calls the function once for each of n members. Here a member is
-   work, not a thread: whoever is free runs it, and the calling thread runs all members that no worker has begun. So the caller waits for begun members only, and
-   the partition, and with it each bit of a result, depends on n alone, not on the number of threads at work. No member may wait for another one that has not begun:
-   regions contain no barrier, and the linker reports GOMP_barrier or GOMP_loop_end as undefined if one does. A second barrier-free region takes its place.
+   gcc turns each parallel region into a function and calls GOMP_parallel(function, data, n), which calls the function once for each of n members.
+   Here a member is work, not a thread: any free thread runs it, and the calling thread runs all members that no worker has begun. So the caller waits
+   only for members that have begun, and the partition, with every bit of a result, depends on n and not on the number of threads. No member may wait
+   for one that has not begun: regions contain no barrier (the linker reports GOMP_barrier or GOMP_loop_end as undefined); use a second region
+   instead.
 
-     caller     member 0 | steals members that are not begun | waits for begun ones
-     worker 1    member 1 | (fewer workers than members: further members) | spins, then sleeps
-     worker 2     member 2 | ...
+     caller     member 0 | runs members that have not begun  | waits for those that have
+     worker 1   member 1 | (fewer workers than members: further members) | spins, then sleeps
+     worker 2   member 2 | ...
 
-   A slot for each member has a cache line of its own. Its state is the number of the region and whether the member is open or taken; compare-and-swap from open to
-   taken of the same region is the only way to get a member, and a region does not end before its last taken member has ended.
+   Each member has a slot with its own cache line. A slot's state is the region's number and open or taken; compare-and-swap from open to taken of the
+   same region is the only way to take a member, and a region ends after its last taken member.
 
-   A second thread that opens a region meanwhile, and a member that does, run all members of it themselves.
+   A second thread that opens a region meanwhile, and a member that opens one, run all of that region's members themselves.
 
-   Waits spin for a bounded time and then sleep (futex). How many threads work follows the time that the threads lost to other programs: wall time minus
-   processor time of a thread that did not sleep, which is what the scheduler took from it. A thread that ends late since its member has more work loses nothing. If
-   more than a twentieth was lost, half of the threads go on; they come back if the system has fewer runnable threads than processors (/proc/loadavg), not before a
-   pause that doubles each time they lose again.
+   Waits spin for a bounded time, then sleep (futex). The number of working threads follows the time that threads lost to other programs: wall time
+   minus processor time of a thread that did not sleep. A thread that ends late because its member has more work has lost nothing. If the loss exceeds
+   5 %, half of the threads continue; they return when the system has fewer runnable threads than processors (/proc/loadavg), after a pause that
+   doubles with each further loss.
 
-   After fork() the child has none of the workers. It starts with an empty pool, and with open locks.
+   After fork() the child has no workers. It starts with an empty pool and open locks.
 */
 #if !defined(_GNU_SOURCE)
   #define _GNU_SOURCE
@@ -43,15 +44,15 @@
 #include "sys/systhreads.h"
 #include "sys/systuning.h"
 
-#define POOL_MEMBERS 1024 /* of a region, at most */
-#define POOL_LINE    128  /* bytes that a processor fetches together */
+#define POOL_MEMBERS 1024 /* most members of a region */
+#define POOL_LINE    128  /* bytes of a processor's prefetch unit */
 
-/* Nanoseconds */
-#define POOL_SPIN    50000    /* a wait spins so long at least, */
-#define POOL_CLOSE   2000000  /* longer if regions follow each other in less than this time */
-#define POOL_CHECK   1000000  /* between looks at what was lost */
-#define POOL_LOSS    1000000  /* lost beyond a twentieth: other programs use the processors */
-#define POOL_SHORTER 10000000 /* the pause before lost threads come back, */
+/* All in nanoseconds */
+#define POOL_SPIN    50000    /* shortest spin of a wait */
+#define POOL_CLOSE   2000000  /* time between regions below which waits spin longer */
+#define POOL_CHECK   1000000  /* time between checks of the loss */
+#define POOL_LOSS    1000000  /* loss beyond 5 % that means that other programs use the processors */
+#define POOL_SHORTER 10000000 /* shortest pause before dropped threads return */
 #define POOL_LONGEST 500000000
 
 enum {
@@ -59,25 +60,25 @@ enum {
   POOL_TAKEN
 };
 
-/* What the members of a region share */
+/* Shared data of a region's members */
 typedef struct {
   void (*run)(void *);
   void       *data;
   int         n;
   atomic_uint next;          /* chunk of a loop with schedule(dynamic) */
-  atomic_uint turn, waiting; /* the chunk whose ordered part may run, and members that wait for theirs */
+  atomic_uint turn, waiting; /* the chunk whose ordered part may run, and the members that wait for theirs */
 } SysTeam;
 
 /* The member that a thread runs */
 typedef struct {
   SysTeam           *team;
   int                number;
-  unsigned long long start, step, chunk, length; /* of its loop with schedule(dynamic) */
+  unsigned long long start, step, chunk, length; /* its loop with schedule(dynamic) */
   unsigned int       at;                         /* its chunk */
-  bool               passed;                     /* the turn of the chunk is over */
+  bool               passed;                     /* the chunk has passed its turn on */
 } SysMember;
 
-/* What the system says of a thread */
+/* The system's counters for a thread */
 typedef struct {
   int64_t wall, processor, slept;
   long    switches, sleeps;
@@ -86,33 +87,33 @@ typedef struct {
 typedef struct {
   _Alignas(POOL_LINE) atomic_uint state; /* 2 * region + POOL_OPEN or POOL_TAKEN */
   atomic_uint  asleep;
-  atomic_llong called; /* when the worker was last woken */
+  atomic_llong called; /* time of the worker's last wake-up */
 } SysSlot;
 
-static SysSlot slots[POOL_MEMBERS]; /* the worker of slot 0 is the caller */
+static SysSlot slots[POOL_MEMBERS]; /* slot 0 belongs to the caller */
 
 static struct {
   SysTeam     *team; /* of the region */
   unsigned int region;
-  bool         spare; /* has the region more members than threads? */
+  bool         spare; /* the region has more members than threads */
   int          workers, processors;
-  int          limit;         /* threads that work at the moment, the caller among them */
-  int64_t      ended, gap;    /* end of the last region; time between regions, on the average */
-  int64_t      checked, debt; /* the last look at the loss; the loss beyond a twentieth */
-  int64_t      pause, resume; /* the pause, and its end */
-  SysUsage     usage;         /* of the caller, at the last look */
+  int          limit;         /* number of working threads, including the caller */
+  int64_t      ended, gap;    /* end of the last region; average time between regions */
+  int64_t      checked, debt; /* time of the last check; the loss beyond 5 % */
+  int64_t      pause, resume; /* length of the pause, and its end */
+  SysUsage     usage;         /* of the caller at the last check */
   double       regions, shortened;
   bool         begun, passive;
 } pool;
 
-static atomic_int   owned;    /* has a thread a region that workers take part in? */
+static atomic_int   owned;    /* a thread has a region with workers */
 static atomic_uint  pending;  /* members of the region that have not ended */
-static atomic_uint  sleeping; /* the caller waits for them */
-static atomic_llong lost;     /* nanoseconds that workers lost since the caller's last look */
+static atomic_uint  sleeping; /* the caller sleeps until they end */
+static atomic_llong lost;     /* nanoseconds that workers lost since the caller's last check */
 static atomic_llong spinning; /* nanoseconds that waits spin */
 
 static _Thread_local SysMember member;
-static _Thread_local int64_t   slept; /* nanoseconds of this thread in PoolSleep(), */
+static _Thread_local int64_t   slept; /* nanoseconds of this thread in PoolSleep() */
 static _Thread_local long      sleeps;
 
 /* ------------------------------------------------- waits ------------------------------------------------- */
@@ -141,7 +142,7 @@ static void PoolRelax(void)
 #endif
 }
 
-/* Spins while the word has the value, at most so many nanoseconds; whether it has another one */
+/* Spins while *word == value, for at most `most` nanoseconds; returns whether it changed */
 static bool PoolSpin(atomic_uint *word, unsigned int value, int64_t most)
 {
   int64_t begin = 0;
@@ -156,7 +157,7 @@ static bool PoolSpin(atomic_uint *word, unsigned int value, int64_t most)
   }
 }
 
-/* Sleeps while the word has the value; may return before */
+/* Sleeps while *word == value; may return early */
 static void PoolSleep(atomic_uint *word, unsigned int value)
 {
   const int64_t begin = PoolNow();
@@ -191,9 +192,9 @@ static void PoolUnlock(atomic_uint *lock)
   if (atomic_exchange(lock, 0) == 2) PoolWake(lock, 1);
 }
 
-/* ------------------------------------------------- what other programs take ------------------------------------------------- */
+/* ------------------------------------------------- load of other programs ------------------------------------------------- */
 
-/* Nanoseconds that this thread could have run and did not, since the last call; 0 if it also slept elsewhere */
+/* Returns the nanoseconds that this thread was runnable but did not run since the last call; 0 if it also slept elsewhere */
 static int64_t PoolLost(SysUsage *last)
 {
   struct rusage r;
@@ -202,7 +203,7 @@ static int64_t PoolLost(SysUsage *last)
 
   if (getrusage(RUSAGE_THREAD, &r)) return 0;
   now.wall      = PoolNow();
-  now.processor = PoolClock(CLOCK_THREAD_CPUTIME_ID); /* that of getrusage() is as old as the last tick of the system */
+  now.processor = PoolClock(CLOCK_THREAD_CPUTIME_ID); /* getrusage() is only as fresh as the last tick */
   now.slept     = slept;
   now.switches  = r.ru_nvcsw;
   now.sleeps    = sleeps;
@@ -212,7 +213,7 @@ static int64_t PoolLost(SysUsage *last)
   return loss > 0 ? loss : 0;
 }
 
-/* Processors that no other program uses at the moment, as far as the system says */
+/* Returns the number of processors that no other program uses now, according to the system */
 static int PoolFree(void)
 {
   FILE *file = fopen("/proc/loadavg", "r");
@@ -225,7 +226,7 @@ static int PoolFree(void)
   return got == 1 ? (int)sysconf(_SC_NPROCESSORS_ONLN) - (running - awake) : pool.processors;
 }
 
-/* The caller's look at the loss, which sets the number of threads that work and the time that waits spin */
+/* Checks the caller's loss, and sets the number of working threads and the spin time of waits */
 static void PoolCheck(int64_t now)
 {
   const int64_t wall = now - pool.checked, loss = PoolLost(&pool.usage) + atomic_exchange(&lost, 0);
@@ -267,13 +268,13 @@ static void PoolRunAll(SysTeam *team)
   for (int k = 0; k < team->n; k++) PoolRunMember(team, k);
 }
 
-/* Takes a member of the region if nobody has */
+/* Takes a member of the region if it is open */
 static bool PoolTake(int number, unsigned int open)
 {
   return atomic_load_explicit(&slots[number].state, memory_order_relaxed) == open && atomic_compare_exchange_strong(&slots[number].state, &open, open | POOL_TAKEN);
 }
 
-/* Ends members of the region; the data of the region may be gone afterwards */
+/* Ends n members; the region's data may be gone afterwards */
 static void PoolEnd(unsigned int n)
 {
   if (atomic_fetch_sub(&pending, n) == n && atomic_load(&sleeping)) PoolWake(&pending, 1);
@@ -285,8 +286,8 @@ static void PoolEnd(unsigned int n)
 #pragma weak omp_get_place_num_procs
 #pragma weak omp_get_place_proc_ids
 
-/* The processors that workers may run on; false if the system does not say. An OpenMP library of the program that binds threads to places has bound the caller to one
-   of them: then those of all places. */
+/* Gets the processors for the workers; false if the system does not report them. If the program's OpenMP library has bound the caller to one place,
+   gets those of all places. */
 static bool PoolProcessors(cpu_set_t *set)
 {
   if (sched_getaffinity(0, sizeof(*set), set)) return false;
@@ -310,7 +311,7 @@ int SysPoolProcessors(void)
 
 /* ------------------------------------------------- workers ------------------------------------------------- */
 
-/* Waits until the slot of this worker changes; *loss gets the time between a call and the end of the sleep if that is long */
+/* Waits until this worker's slot changes; *loss: the time from wake-up call to wake-up, if long */
 static void PoolNext(SysSlot *slot, int64_t *loss)
 {
   unsigned int state = atomic_load(&slot->state);
@@ -358,7 +359,7 @@ static void *PoolWork(void *arg)
   return NULL;
 }
 
-/* Starts one more worker; it runs on the processors of the process, and signals that the system sends go to the threads of the program */
+/* Starts one more worker, on the process's processors, with signals blocked so that the program's threads get them */
 static bool PoolStart(void)
 {
   SysSlot       *slot = &slots[pool.workers + 1];
@@ -383,7 +384,7 @@ static bool PoolStart(void)
   return started;
 }
 
-/* The child of fork() has the calling thread alone */
+/* In the child of fork(), which has only the calling thread */
 static void PoolForked(void)
 {
   for (int k = 0; k <= pool.workers; k++) {
@@ -422,7 +423,7 @@ static void PoolBegin(int64_t now)
 
 /* ------------------------------------------------- regions ------------------------------------------------- */
 
-/* The number of threads for a region of n members that begins now */
+/* Returns the number of threads for a region of n members that begins now */
 static int PoolThreads(int n, int64_t now)
 {
   const int64_t gap = now - pool.ended;
@@ -438,7 +439,7 @@ static int PoolThreads(int n, int64_t now)
   return threads < pool.workers + 1 ? threads : pool.workers + 1;
 }
 
-/* Waits for members that others have begun; those of a region take about as long as what the caller has run, unless their threads do not run */
+/* Waits for members that others have begun. They take about as long as the caller's, unless their threads do not run. */
 static void PoolWait(int64_t begin)
 {
   const int64_t most = pool.passive ? 0 : PoolNow() - begin + POOL_SPIN;
@@ -488,7 +489,7 @@ void SysThreadsGetLoad(double *regions, double *shortened)
   *shortened = pool.shortened;
 }
 
-/* ------------------------------------------------- what gcc calls ------------------------------------------------- */
+/* ------------------------------------------------- entry points of gcc's OpenMP ------------------------------------------------- */
 
 #pragma GCC visibility push(hidden)
 
@@ -536,7 +537,7 @@ void GOMP_atomic_end(void)
   PoolUnlock(&atomics);
 }
 
-/* Waits until the ordered part of the chunk may run */
+/* Waits until the chunk's ordered part may run */
 static void PoolTurn(void)
 {
   SysTeam     *team = member.team;
@@ -550,7 +551,7 @@ static void PoolTurn(void)
   }
 }
 
-/* Lets the ordered part of the next chunk run */
+/* Lets the next chunk's ordered part run */
 static void PoolPass(void)
 {
   PoolTurn();
@@ -559,7 +560,7 @@ static void PoolPass(void)
   member.passed = true;
 }
 
-/* The next chunk of a loop with schedule(dynamic): iterations from *begin to before *end */
+/* Gets the next chunk of a loop with schedule(dynamic): iterations *begin to *end - 1 */
 static bool PoolChunk(bool ordered, unsigned long long *begin, unsigned long long *end)
 {
   SysMember         *m = &member;
@@ -601,7 +602,7 @@ void GOMP_ordered_end(void)
 
 void GOMP_loop_end_nowait(void) { }
 
-/* Loops over long and over unsigned long long */
+/* Loops over long and unsigned long long */
 #define POOL_LOOPS(name, ull_name, ordered) \
   bool GOMP_loop_##name##_start(long start, long stop, long step, long chunk, long *begin, long *end) \
   { \

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   The pattern of a transposed matrix on a CUDA device, by sorting the entries by their columns
+   The pattern of a transposed matrix on a CUDA device, from a sort of the entries by column
 */
 #include <cub/device/device_radix_sort.cuh>
 
@@ -14,7 +14,7 @@ static __global__ void __launch_bounds__(SYS_THREADS) SysTransposeNumber(int n, 
   if (k < n) a[k] = (int)k;
 }
 
-/* Finds where every column begins among the sorted entries */
+/* Finds each column's first sorted entry */
 static __global__ void __launch_bounds__(SYS_THREADS) SysTransposeOffsets(int n, int nz, const int *column, int *i)
 {
   const int64_t c = blockIdx.x * (int64_t)SYS_THREADS + threadIdx.x;
@@ -22,7 +22,7 @@ static __global__ void __launch_bounds__(SYS_THREADS) SysTransposeOffsets(int n,
   if (c <= n) i[c] = SysCountLess(column, nz, (int)c);
 }
 
-/* Finds the row of each of the sorted entries */
+/* Finds each sorted entry's row */
 static __global__ void __launch_bounds__(SYS_THREADS) SysTransposeRows(int m, int nz, const int *i, const int *from, int *row)
 {
   const int64_t k = blockIdx.x * (int64_t)SYS_THREADS + threadIdx.x;
@@ -30,7 +30,7 @@ static __global__ void __launch_bounds__(SYS_THREADS) SysTransposeRows(int m, in
   if (k < nz) row[k] = SysCountLess(i + 1, m, from[k] + 1);
 }
 
-/* The bytes of the list of sorted columns, or of that of the numbers of the entries */
+/* Returns the bytes of the list of sorted columns, or of the entries' numbers */
 static size_t SysTransposeList(int64_t nz)
 {
   return SysPadded((size_t)nz * sizeof(int));

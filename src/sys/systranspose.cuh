@@ -8,8 +8,8 @@
 
 #include "sys/syscuda.h"
 
-/* Gets the bytes of the memory to work in */
+/* Gets the bytes of the work space */
 cudaError_t SysTransposeSize(const SysCSR *, size_t *bytes);
 
-/* Makes the pattern i (n + 1 numbers) and j of the transposed matrix, of which entry k is entry from[k] of the matrix */
+/* Computes the transposed pattern i (n + 1 numbers) and j, whose entry k is the matrix's entry from[k] */
 cudaError_t SysTransposePattern(const SysCSR *, void *work, size_t bytes, int *i, int *j, int *from, cudaStream_t);

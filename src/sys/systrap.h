@@ -2,7 +2,7 @@
 /* Traps of floating-point exceptions, which PETSc's -fp_trap turns on */
 #pragma once
 
-/* Does an invalid operation of this thread, such as 0 times infinity, end the program? Only the host's x86 is asked; others mostly cannot trap. */
+/* Returns whether an invalid operation in this thread, such as 0 times infinity, ends the program. Only x86 is checked; most others cannot trap. */
 static inline int SysTrapsInvalid(void)
 {
 #if defined(__x86_64__)

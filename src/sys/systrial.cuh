@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   The time of a product on the device: on vectors made for the purpose, in a stream without other work
+   The time of a product on the device, on scratch vectors in an otherwise empty stream
 */
 #pragma once
 
@@ -33,7 +33,7 @@ static inline SysStatus SysTrialCreate(const SysCSR *csr, cudaStream_t stream, S
   return SYS_SUCCESS;
 }
 
-/* Gets the mean time of so many products in milliseconds, after one that is not timed; product(k) makes product number k */
+/* Sets the mean time of `products` products in milliseconds, after an untimed one; product(k) launches product k */
 template <typename Product>
 static SysStatus SysTrialTime(SysTrial *T, int products, const Product &product, float *time)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   The number types of all kernels. They follow PETSc's configuration unless the kernels are built on their own, with SYS_TYPES_GIVEN.
+   The number types of all kernels, from PETSc's configuration unless SYS_TYPES_GIVEN builds the kernels alone
 */
 #pragma once
 
@@ -19,7 +19,7 @@
     #define SYS_INT64
   #endif
   #if defined(PETSC_HAVE_CUDA) && !defined(PETSC_USE_COMPLEX) && !defined(PETSC_USE_64BIT_INDICES)
-    #define SYS_HAVE_DEVICE /* the kernels are written for these numbers */
+    #define SYS_HAVE_DEVICE /* the device kernels support these types */
   #endif
 #endif
 

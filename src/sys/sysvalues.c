@@ -28,7 +28,7 @@ void SysValuesLeaveTable(SysValuesChoice *V)
   SysValuesSet(V, 0, floats);
 }
 
-/* Adds a value to the table, which has 0 and room for most others; its place, or -1 */
+/* Adds a value to the table, which holds 0 and has space for `most` others; returns its place, or -1 */
 static int SysValuesAdd(SysTable *T, int most, const SysScalar *a)
 {
   const int at = SysTableAdd(T, a);
@@ -36,7 +36,8 @@ static int SysValuesAdd(SysTable *T, int most, const SysScalar *a)
   return T->n <= most + 1 ? at : -1;
 }
 
-/* Adds n values to the table, and tells whether all are floats; ends early if neither can be. place: NULL, or what gets the places in the table as long as it has room */
+/* Adds n values to the table, and clears *fits if it is full and *floats if some value is no float; ends early if both are clear. place: NULL, or
+   gets the values' places while they fit. */
 static void SysValuesLook(SysTable *T, int most, int64_t n, const SysScalar *a, uint8_t *place, int *fits, int *floats)
 {
   for (int64_t k = 0; k < n && (*fits || *floats); k++) {
@@ -59,7 +60,7 @@ static void SysValuesLook(SysTable *T, int most, int64_t n, const SysScalar *a, 
   }
 }
 
-/* One worker finds the places of the values on the way, unless place is NULL: a table made by several has other places than theirs */
+/* With one worker sets the values' places as well, unless place is NULL: a table merged from several workers has other places */
 static void SysValuesChooseAndPlace(SysValuesChoice *V, int64_t n, const SysScalar *a, int nworker, uint8_t *place)
 {
   const int must = SysValuesMustLook(V);
@@ -101,7 +102,7 @@ void SysValuesChoose(SysValuesChoice *V, int64_t n, const SysScalar *a, int nwor
 
 static void SysValuesEncode(const SysValuesChoice *V, const SysCSR *A, int nworker, uint8_t *place)
 {
-  (void)nworker; /* without OpenMP */
+  (void)nworker; /* unused without OpenMP */
 #if defined(_OPENMP)
   #pragma omp parallel num_threads(nworker) if (nworker > 1)
 #endif

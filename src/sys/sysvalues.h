@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   How a format stores the values of a matrix: as they are, rounded to single precision, as places of 8 bits in a table of the distinct values, or as they are but
-   once for all parts of the matrix that have the same values.
+   How a format stores a matrix's values: plain, rounded to single precision, as 8-bit places in a table of the distinct values, or plain but shared
+   by all parts of the matrix with equal values.
 
-   The table has 0 at place 0, for filling, and room for 255 other values. Values are compared by their bits: a value that is read from a table, or from single
-   precision if the storage is exact, has the bits of the value that was stored.
+   The table has 0 at place 0, for filling, and space for 255 other values. Values are compared by their bits: a value from a table, or from exact
+   single precision, has the bits of the stored one.
 */
 #pragma once
 
 #include "sys/systable.h"
 
-/* The storage that is asked for: the smallest one that gives back the same bits; single precision in any case; the table, if it has room for all values */
+/* The requested storage: the smallest lossless one; single precision in any case; the table, if it holds all values */
 typedef enum {
   SYS_VALUES_DOUBLE,
   SYS_VALUES_EXACT,
@@ -18,8 +18,7 @@ typedef enum {
   SYS_VALUES_TABLE
 } SysValues;
 
-/* The storage that is used. With complex numbers, and where scalars have single precision already, SYS_STORAGE_SINGLE is not used. A format that shares values sets
-   SYS_STORAGE_SHARED itself. */
+/* The storage in use. SYS_STORAGE_SINGLE needs real double-precision scalars. A format that shares values sets SYS_STORAGE_SHARED itself. */
 typedef enum {
   SYS_STORAGE_PLAIN,
   SYS_STORAGE_SINGLE,
@@ -31,18 +30,18 @@ typedef enum {
   #define SYS_HAVE_STORAGE_SINGLE
 #endif
 
-/* Values that have changed so often are stored as they are if SYS_VALUES_EXACT is asked for: a search for equal ones would come with every change */
+/* SYS_VALUES_EXACT: changes of values after which they are plain, because every change would repeat the search for equal ones */
 #define SYS_VALUES_CHANGES 2
 
-/* A matrix whose values take so many bytes lies in no cache */
+/* bytes of values beyond which no cache holds a matrix */
 #define SYS_VALUES_LARGE 64.e6
 
 typedef struct {
   SysValues  asked;
   SysStorage stored;
-  int        most;    /* values besides 0 in a table, at most, if SYS_VALUES_EXACT is asked for */
-  int        exact;   /* stored values have the bits of the values of the matrix */
-  int        changes; /* how often values were stored, after the first time */
+  int        most;    /* SYS_VALUES_EXACT: most values besides 0 in a table */
+  int        exact;   /* stored values have the bits of the matrix's values */
+  int        changes; /* number of times that values were stored after the first */
   SysTable   table;
 } SysValuesChoice;
 
@@ -51,13 +50,13 @@ static inline size_t SysStorageSize(SysStorage stored)
   return stored == SYS_STORAGE_PLACES ? 1 : stored == SYS_STORAGE_SINGLE ? sizeof(float) : sizeof(SysScalar);
 }
 
-/* Must the values be looked at before the storage is known? */
+/* Returns whether the storage depends on the values */
 static inline int SysValuesMustLook(const SysValuesChoice *V)
 {
   return V->asked == SYS_VALUES_TABLE || (V->asked == SYS_VALUES_EXACT && V->changes < SYS_VALUES_CHANGES);
 }
 
-/* Sets the storage; fits: the table has all values, floats: all values have the same bits if they are rounded to single precision and back */
+/* Sets the storage; fits: the table has all values; floats: all values survive rounding to single precision */
 static inline void SysValuesSet(SysValuesChoice *V, int fits, int floats)
 {
   V->stored = SYS_STORAGE_PLAIN;
@@ -82,9 +81,9 @@ static SYS_TABLE_INLINE int SysIsFloat(const SysScalar *a)
 }
 #endif
 
-/* ------------------------------------------------- values on the host ------------------------------------------------- */
+/* ------------------------------------------------- host ------------------------------------------------- */
 
-/* Value number at */
+/* Returns value `at` */
 static SYS_INLINE SysScalar SysValuesAt(const SysStorage stored, const SysTable *T, const void *val, size_t at)
 {
   if (stored == SYS_STORAGE_PLACES) return T->value[((const uint8_t *)val)[at]];
@@ -94,7 +93,7 @@ static SYS_INLINE SysScalar SysValuesAt(const SysStorage stored, const SysTable 
   return ((const SysScalar *)val)[at];
 }
 
-/* Stores a[k], of which place[k] is the place in the table, as value number at */
+/* Stores a[k], whose place in the table is place[k], as value `at` */
 static SYS_INLINE void SysValuesPut(const SysStorage stored, void *val, int64_t at, const SysScalar *a, const uint8_t *place, int64_t k)
 {
   if (stored == SYS_STORAGE_PLACES) ((uint8_t *)val)[at] = place[k];
@@ -104,7 +103,7 @@ static SYS_INLINE void SysValuesPut(const SysStorage stored, void *val, int64_t 
   else ((SysScalar *)val)[at] = a[k];
 }
 
-/* Stores 0, which is filling */
+/* Stores 0, for filling */
 static SYS_INLINE void SysValuesPutZero(const SysStorage stored, void *val, int64_t at)
 {
   if (stored == SYS_STORAGE_PLACES) ((uint8_t *)val)[at] = 0;
@@ -118,25 +117,25 @@ static SYS_INLINE void SysValuesPutZero(const SysStorage stored, void *val, int6
 extern "C" {
 #endif
 
-/* Begins a choice, before the first values are there: they would be stored as they are. most: the values besides 0 for which SYS_VALUES_EXACT takes a table */
+/* Begins a choice before the first values exist; until then the storage is plain. most: limit of values besides 0 for a table with SYS_VALUES_EXACT. */
 void SysValuesBegin(SysValuesChoice *, SysValues asked, int most);
 
-/* The same on the host, where nthread threads multiply nz entries. A look-up takes a core longer than a value from its caches, unless the table has so few values (fast)
-   that registers hold it; longer tables are taken if several threads share the memory that values as they are would come from. */
+/* The same on the host, where nthread threads multiply nz entries. A look-up takes longer than a value from the core's caches, unless the table fits
+   into registers (up to `fast` values). Longer tables pay if several threads share the memory bandwidth. */
 void SysValuesBeginHost(SysValuesChoice *, SysValues asked, int fast, int64_t nz, int nthread);
 
-/* Sets the storage that exact values in a table would have without it */
+/* Sets the storage that exact values would have without the table */
 void SysValuesLeaveTable(SysValuesChoice *);
 
 /* Chooses the storage of n values on the host */
 void SysValuesChoose(SysValuesChoice *, int64_t n, const SysScalar *, int nworker);
 
-/* Chooses the storage of the values of a matrix, if it has values already, and makes room for n stored ones if it is another storage than before, or if *val is NULL. A room
-   that is new reads as zero if zero is not 0. filled: values were stored before. *place gets the places of all values in the table, for SysValuesPut(), or NULL if they are
-   not stored by places. SysRelease() frees them, one byte for each value. */
+/* Chooses the storage of a matrix's values, if it has any, and allocates n stored values if the storage changed or *val is NULL; new memory reads as
+   zero if zero is set. filled: values were stored before. *place gets all values' places in the table for SysValuesPut(), or NULL without a table;
+   free it with SysRelease(), one byte a value. */
 SysStatus SysValuesMakeRoom(SysValuesChoice *, const SysCSR *, size_t n, int filled, int zero, int nworker, void **val, uint8_t **place);
 
-/* Chooses the storage of n values by what was found elsewhere: slot[] has, in any order, the bits of the values that are not 0, and 0 where it has none */
+/* Chooses the storage by given results: slot[] has the nonzero values' bits in any order, and 0 elsewhere */
 void SysValuesTake(SysValuesChoice *, int nslot, const uint64_t slot[], int overflow, int floats);
 
 #if defined(__cplusplus)

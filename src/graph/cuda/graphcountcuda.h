@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   Triangles of a graph and searches in a graph on a CUDA device, on the pattern of a square matrix in compressed rows. Results are whole numbers, the same in each run.
+   Triangles and breadth-first searches of a graph on a CUDA device, on a square matrix's pattern in CSR. Results are integers, the same in each run.
 */
 #pragma once
 
@@ -10,28 +10,29 @@
 extern "C" {
 #endif
 
-/* Counts the triangles; directions, loops and repeated entries do not count. Waits for the result. Takes 16 bytes for each entry while it runs. */
-SysStatus GraphTriangles(const SysCSR *A, int64_t *count, SysStream);
+/* Counts the triangles, ignoring directions, loops and repeated entries. Waits for the result. Needs 16 bytes an entry of temporary memory. */
+SysStatus GraphTrianglesCount(const SysCSR *A, int64_t *count, SysStream);
 
-/* Searches from up to 64 vertices at a time. The arrays of A and cut must stay until the end. Several processes search together: cut has the edges to vertices of others, or is NULL
-   with one process, and to[] (on the host) lists the vertices for which bits come from others, each as often as there are processes that send them. levels is the most sources
-   of which levels are wanted. */
+/* Searches from up to GRAPH_SEARCH_SOURCES vertices at a time. The arrays of A and cut must outlive the search. With several processes cut has the
+   edges to other processes' vertices (NULL with one process), and to[], on the host, lists the vertices that receive bits, once for each sending
+   process. levels: most sources whose levels are requested. */
 typedef struct _GraphSearch GraphSearch;
 
 SysStatus GraphSearchCreate(const SysCSR *A, const SysCSR *cut, int nto, const int to[], int levels, GraphSearch **, SysStream);
 
-/* Starts from n vertices; -1: the vertex is another process's. source must stay until the first level. */
+/* Starts from n vertices; -1: another process's vertex. source must stay valid until the first level. */
 SysStatus GraphSearchStart(GraphSearch *, int n, const int source[], SysStream);
 
-/* Gets how many vertices level number now reaches, each as often as there are sources that reach it. Waits for it. */
+/* Gets the number of vertices that level `now` reaches, summed over the sources. Waits for it. */
 SysStatus GraphSearchTake(GraphSearch *, int now, int64_t *reached, SysStream);
 
-/* Goes one level on. Then: gets the bits for the columns of cut, and room for those for the vertices of to[], both on the host; takes over what has been put into that room. */
+/* Computes the next level. GetOut() then gets the bits for cut's columns (*out) and space for the bits of to[]'s vertices (*in), both on the host;
+   TakeIn() reads that space. */
 SysStatus GraphSearchStep(GraphSearch *, SysStream);
 SysStatus GraphSearchGetOut(GraphSearch *, const uint64_t **out, uint64_t **in);
 SysStatus GraphSearchTakeIn(GraphSearch *, SysStream);
 
-/* Gets the levels from n sources, n times m numbers, -1 where a source does not reach a vertex */
+/* Gets the levels from n sources, n times m numbers; -1 where a source does not reach a vertex */
 SysStatus GraphSearchGetLevels(GraphSearch *, int n, int *level, SysStream);
 void      GraphSearchDestroy(GraphSearch *);
 

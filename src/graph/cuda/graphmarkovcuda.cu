@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   Steps of Markov clustering. A product of some rows with the matrix lies in memory of its own until a warp has made the new rows of it: powers, the sum 1, the largest entries, and the
-   sum 1 again.
+   Steps of Markov clustering. The product of some rows with the matrix is temporary; a warp computes each new row from it: powers, scaling to sum 1,
+   pruning to the largest entries, scaling to sum 1 again.
 
-   S. van Dongen, Graph clustering by flow simulation, doctoral thesis, University of Utrecht, 2000.
+   Source: S. van Dongen, Graph clustering by flow simulation, doctoral thesis, University of Utrecht, 2000.
 */
 #include <new>
 #include <vector>
@@ -23,10 +23,10 @@ struct MarkovRows {
 struct _GraphMarkov {
   SpgemmDeviceContext *context = NULL;
   SysCSR               M       = {0, 0, 0, NULL, NULL, NULL};
-  MarkovRows           own; /* the arrays of M, after the first step */
+  MarkovRows           own; /* M's arrays after the first step */
 };
 
-/* What stays in a row: entries larger than bound, and the first ties entries equal to it */
+/* The entries of a row to keep: those larger than bound, and the first `ties` equal to it */
 struct MarkovKept {
   SysScalar bound;
   int       ties;
@@ -49,7 +49,7 @@ static __device__ __forceinline__ SysScalar MarkovWarpMax(SysScalar s)
   return s;
 }
 
-/* Multiplications of each row of M M */
+/* Computes the multiplications of each row of M M */
 static __global__ void __launch_bounds__(SYS_THREADS) MarkovWork(int m, const int *i, const int *j, long long *work)
 {
   const int lane = (int)threadIdx.x % SYS_WARP;
@@ -76,7 +76,7 @@ static __device__ __forceinline__ int MarkovCountAbove(int first, int end, int l
   return MarkovWarpSum(count);
 }
 
-/* The keep-th greatest of more than keep positive numbers: the least number that fewer than keep are larger than */
+/* Returns the keep-th largest of more than keep positive numbers: the least number with fewer than keep larger ones */
 static __device__ SysScalar MarkovSelect(int first, int end, int lane, const SysScalar *a, SysScalar low, SysScalar high, int keep)
 {
 #if defined(SYS_SINGLE)
@@ -85,7 +85,7 @@ static __device__ SysScalar MarkovSelect(int first, int end, int lane, const Sys
   unsigned long long lo = (unsigned long long)__double_as_longlong(low), hi = (unsigned long long)__double_as_longlong(high);
 #endif
 
-  while (lo < hi) { /* positive numbers are in the order of their bits */
+  while (lo < hi) { /* positive numbers are ordered as their bits */
     const auto mid = lo + (hi - lo) / 2;
 #if defined(SYS_SINGLE)
     const SysScalar bound = __uint_as_float(mid);
@@ -103,7 +103,7 @@ static __device__ SysScalar MarkovSelect(int first, int end, int lane, const Sys
 #endif
 }
 
-/* Powers of the entries, divided by their sum, and what of each row is to stay */
+/* Raises the entries to a power, divides them by their sum, and sets what to keep of each row */
 static __global__ void __launch_bounds__(SYS_THREADS) MarkovInflate(int m, const int *i, SysScalar *a, SysReal power, SysReal least, int keep, int *length, MarkovKept *kept)
 {
   const int lane = (int)threadIdx.x % SYS_WARP;
@@ -147,7 +147,8 @@ static __global__ void __launch_bounds__(SYS_THREADS) MarkovInflate(int m, const
   }
 }
 
-/* Copies what stays, in its order, with the sum 1; chaos gets the bits of the largest difference between the largest entry of a row and the sum of squares */
+/* Copies the kept entries in order, scaled to sum 1; *chaos gets the bits of the largest difference between a row's largest entry and its sum of
+   squares */
 static __global__ void __launch_bounds__(SYS_THREADS) MarkovKeep(int m, const int *i, const int *j, const SysScalar *a, const MarkovKept *kept, const int *I, int *J, SysScalar *A, unsigned long long *chaos)
 {
   const int      lane   = (int)threadIdx.x % SYS_WARP;
@@ -208,7 +209,7 @@ static void MarkovRelease(GraphMarkov *g, MarkovRows *rows, SysStream stream)
   rows->a           = NULL;
 }
 
-/* The product of rows of M, from and up to to, with M */
+/* Computes the product of rows from to to - 1 of M with M */
 static SysStatus MarkovExpand(GraphMarkov *g, int64_t from, int64_t to, int begin, int end, MarkovRows *E, SysStream stream)
 {
   const SysCSR  none    = {0, 0, 0, NULL, NULL, NULL};
@@ -219,7 +220,7 @@ static SysStatus MarkovExpand(GraphMarkov *g, int64_t from, int64_t to, int begi
   int          *i = NULL;
 
   E->m = to - from;
-  if (begin == end) { /* products have entries */
+  if (begin == end) { /* SpGEMM needs entries */
     SYS_CALL(MarkovAllocate(g, E, stream));
     SYS_CUDA(cudaMemsetAsync(E->i, 0, ((size_t)E->m + 1) * sizeof(*i), stream));
     return SYS_SUCCESS;
@@ -236,7 +237,7 @@ static SysStatus MarkovExpand(GraphMarkov *g, int64_t from, int64_t to, int begi
   return status;
 }
 
-/* The new rows of expanded rows */
+/* Computes the new rows of expanded rows */
 static SysStatus MarkovReduce(GraphMarkov *g, const GraphMarkovOptions *o, const MarkovRows *E, MarkovRows *N, unsigned long long *chaos, SysStream stream)
 {
   const int     m = (int)E->m, keep = (int)(o->keep < INT_MAX ? o->keep : INT_MAX);
@@ -260,11 +261,11 @@ static SysStatus MarkovReduce(GraphMarkov *g, const GraphMarkovOptions *o, const
   N->nz = last;
   SYS_CALL(MarkovAllocate(g, N, stream));
   SYS_CALL(SysLaunch(MarkovKeep, blocks, SYS_THREADS, 0, stream, m, E->i, E->j, E->a, kept, N->i, N->j, N->a, chaos));
-  SYS_CUDA(cudaStreamSynchronize(stream)); /* the scratch memory is freed */
+  SYS_CUDA(cudaStreamSynchronize(stream)); /* scratch memory is freed on return */
   return SYS_SUCCESS;
 }
 
-/* Puts rows one below the other */
+/* Concatenates rows */
 static SysStatus MarkovJoin(GraphMarkov *g, const std::vector<MarkovRows> &parts, MarkovRows *all, SysStream stream)
 {
   int64_t row = 0, at = 0;
@@ -283,7 +284,7 @@ static SysStatus MarkovJoin(GraphMarkov *g, const std::vector<MarkovRows> &parts
   return SYS_SUCCESS;
 }
 
-/* Cuts the rows so that a batch has no more multiplications than are allowed, or one row */
+/* Partitions the rows into batches of at most `most` multiplications, or one row */
 static SysStatus MarkovCut(GraphMarkov *g, double most, std::vector<int64_t> *cut, std::vector<int> *i, SysStream stream)
 {
   const size_t           m = (size_t)g->M.m;

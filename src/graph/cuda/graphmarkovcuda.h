@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   Markov clustering on a CUDA device: the rows of a matrix are expanded, inflated and pruned, some at a time. Real numbers and 32-bit indices only. The same matrix gives the same bits.
+   Markov clustering on a CUDA device: expands, inflates and prunes a matrix's rows batch by batch. Real numbers and 32-bit indices only.
+   Deterministic.
 */
 #pragma once
 
@@ -11,14 +12,14 @@ extern "C" {
 #endif
 
 typedef struct {
-  double  inflation, prune; /* the power of the entries; smaller ones are left out */
-  double  batch;            /* multiplications at a time */
-  int64_t keep;             /* entries of a row, at most */
+  double  inflation, prune; /* power of the entries; size below which entries are dropped */
+  double  batch;            /* multiplications of a batch */
+  int64_t keep;             /* most entries of a row */
 } GraphMarkovOptions;
 
 typedef struct _GraphMarkov GraphMarkov;
 
-/* The rows of M have the sum 1; its arrays must stay until the first step has been done. nz is the number of entries of the matrix, before and after steps. */
+/* M's rows have the sum 1; its arrays must outlive the first step. nz: entries of the matrix before and after steps. */
 SysStatus GraphMarkovCreate(const SysCSR *M, GraphMarkov **);
 SysStatus GraphMarkovStep(GraphMarkov *, const GraphMarkovOptions *, double *chaos, SysStream);
 int64_t   GraphMarkovEntries(const GraphMarkov *);

@@ -1,47 +1,46 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   Breadth-first searches from 64 vertices at a time: each vertex has a word with a bit for each source. A level goes along the edges that leave the vertices reached last if these
-   are few, else back along the edges of the vertices that some source has not reached.
+   Breadth-first searches from up to 64 vertices at a time: each vertex has a word with one bit a source. A level follows the edges that leave the
+   last level's vertices if these are few (push), else the edges of the vertices that some source has not reached, backwards (pull).
 
-   S. Beamer, K. Asanovic, D. Patterson, Direction-Optimizing Breadth-First Search, SC 2012.
+   Source: S. Beamer, K. Asanovic, D. Patterson, Direction-Optimizing Breadth-First Search, SC 2012.
 */
 #include <new>
 
 #include "sys/syscuda.cuh"
 #include "sys/systranspose.cuh"
 #include "graph/cuda/graphcountcuda.h"
+#include "graph/host/graphpolicy.h"
 
-#define FEW   8  /* a level goes along edges that leave if these are fewer than 1 of so many */
-#define GROUP 8  /* threads for a row */
-#define WORD  64 /* sources */
+#define GRAPH_SEARCH_LANES 8 /* threads a row */
 
 typedef unsigned long long Word;
 
-/* Edges that end at vertices of this process, or of others */
+/* Edges that end at this process's vertices, or at others' */
 struct SearchBlock {
   SysCSR A       = {0, 0, 0, NULL, NULL, NULL};
   char  *pattern = NULL;  /* of the transposed matrix */
-  bool   never   = false; /* there is no memory for it */
+  bool   never   = false; /* memory is short for it */
   int   *i = NULL, *j = NULL;
-  Word  *seen = NULL, *next = NULL; /* of the vertices at which they end: reached at all, or sent to their process; reached in the next level */
+  Word  *seen = NULL, *next = NULL; /* of the end vertices: seen: reached so far, or sent to their process; next: reached in the next level */
 };
 
 struct _GraphSearch {
   SearchBlock block[2];
   char       *memory = NULL;
   Word       *last   = NULL; /* reached in the last level */
-  Word       *sum    = NULL; /* edges that leave the vertices reached last; bits of these */
-  int        *level  = NULL; /* NULL: they are not wanted */
+  Word       *sum    = NULL; /* edges that leave the last level's vertices; bits of these */
+  int        *level  = NULL; /* NULL: not requested */
   int         nto    = 0;
-  int        *to     = NULL;          /* the vertices for which bits come from other processes */
-  Word       *bits   = NULL;          /* these */
+  int        *to     = NULL;          /* the vertices that receive bits from other processes */
+  Word       *bits   = NULL;          /* their bits */
   Word       *out = NULL, *in = NULL; /* on the host */
-  cudaEvent_t packed  = NULL;         /* the bits to send are on the host */
-  Word        all     = 0;            /* a bit for each source */
-  int64_t     leaving = 0;            /* edges that leave the vertices reached last */
+  cudaEvent_t packed  = NULL;         /* recorded when the bits to send are on the host */
+  Word        all     = 0;            /* one bit a source */
+  int64_t     leaving = 0;            /* edges that leave the last level's vertices */
 };
 
-/* Adds the vertices reached last to those reached at all, and clears the next ones */
+/* Adds the last level's vertices to seen, and clears next */
 static __global__ void __launch_bounds__(SYS_THREADS) SearchTake(int m, const int *i, const int *cut, int now, Word *seen, const Word *last, Word *next, int *level, Word *sum)
 {
   Word edges = 0, bits = 0;
@@ -67,7 +66,7 @@ static __global__ void __launch_bounds__(SYS_THREADS) SearchTake(int m, const in
   }
 }
 
-/* Along the edges of the vertices reached last, a warp each */
+/* Follows the edges of the last level's vertices, one warp a vertex */
 static __global__ void __launch_bounds__(SYS_THREADS) SearchPush(int m, const int *i, const int *j, const Word *seen, const Word *last, Word *next)
 {
   const int lane = (int)threadIdx.x % SYS_WARP;
@@ -84,7 +83,7 @@ static __global__ void __launch_bounds__(SYS_THREADS) SearchPush(int m, const in
   }
 }
 
-/* The bits of row r that it wants, from its edges k0, k0 + step, ..., until the threads have found all; the threads of mask call it together */
+/* Returns the bits among `want` that row r gets from its edges k0, k0 + step, ...; stops when all are found. Called by all threads of mask. */
 static __device__ __forceinline__ Word SearchRow(unsigned mask, int first, int end, int thread, int threads, const int *j, Word want, const Word *last)
 {
   Word found = 0;
@@ -97,22 +96,23 @@ static __device__ __forceinline__ Word SearchRow(unsigned mask, int first, int e
   return found & want;
 }
 
-/* Back along the edges of the vertices that some source has not reached: groups of threads take short rows, and the warp those of more than SYS_WARP * GROUP entries */
+/* Follows the edges of unreached vertices backwards: groups of threads for short rows, a warp for those of more than SYS_WARP * GRAPH_SEARCH_LANES
+   entries */
 static __global__ void __launch_bounds__(SYS_THREADS) SearchPull(int m, const int *i, const int *j, Word all, const Word *seen, const Word *last, Word *next)
 {
-  const int      lane = (int)threadIdx.x % SYS_WARP, thread = lane % GROUP, of = SYS_WARP / GROUP;
-  const unsigned mask  = ((1u << GROUP) - 1) << (lane - thread);
+  const int      lane = (int)threadIdx.x % SYS_WARP, thread = lane % GRAPH_SEARCH_LANES, of = SYS_WARP / GRAPH_SEARCH_LANES;
+  const unsigned mask  = ((1u << GRAPH_SEARCH_LANES) - 1) << (lane - thread);
   const int64_t  warps = gridDim.x * (int64_t)blockDim.x / SYS_WARP;
 
   for (int64_t base = (blockIdx.x * (int64_t)blockDim.x + threadIdx.x) / SYS_WARP * of; base < m; base += warps * of) {
-    const int64_t r     = base + lane / GROUP;
+    const int64_t r     = base + lane / GRAPH_SEARCH_LANES;
     const Word    want  = r < m ? all & ~seen[r] : 0;
     const int     first = want ? i[r] : 0, end = want ? i[r + 1] : 0;
-    const int     big  = end - first > SYS_WARP * GROUP;
+    const int     big  = end - first > SYS_WARP * GRAPH_SEARCH_LANES;
     unsigned      left = __ballot_sync(SYS_ALL_LANES, big && thread == 0);
 
     if (want && !big) {
-      const Word found = SearchRow(mask, first, end, thread, GROUP, j, want, last);
+      const Word found = SearchRow(mask, first, end, thread, GRAPH_SEARCH_LANES, j, want, last);
 
       if (thread == 0) next[r] = found;
     }
@@ -133,7 +133,7 @@ static __global__ void SearchBegin(int n, const int *source, Word *next)
   }
 }
 
-/* Bits that other processes get now are not sent again */
+/* Marks bits as sent to other processes */
 static __global__ void __launch_bounds__(SYS_THREADS) SearchSent(int n, Word *sent, const Word *next)
 {
   SYS_FOR_EACH(k, n)
@@ -168,7 +168,7 @@ SysStatus GraphSearchCreate(const SysCSR *A, const SysCSR *cut, int nto, const i
       SysArenaTake(&arena, &b->seen, (size_t)b->A.n);
       SysArenaTake(&arena, &b->next, (size_t)b->A.n);
     }
-    SysArenaTake(&arena, &s->sum, WORD);
+    SysArenaTake(&arena, &s->sum, GRAPH_SEARCH_SOURCES);
     SysArenaTake(&arena, &s->to, (size_t)nto);
     SysArenaTake(&arena, &s->bits, (size_t)nto);
     SysArenaTake(&arena, &s->level, (size_t)levels * (size_t)A->m);
@@ -185,7 +185,7 @@ SysStatus GraphSearchCreate(const SysCSR *A, const SysCSR *cut, int nto, const i
   return SYS_SUCCESS;
 }
 
-/* The transposed pattern is made when it is wanted first */
+/* Creates the transposed pattern at its first use */
 static SysStatus SearchTranspose(SearchBlock *b, SysStream stream)
 {
   SysArena   arena = {NULL, 0};
@@ -202,7 +202,7 @@ static SysStatus SearchTranspose(SearchBlock *b, SysStream stream)
     b->pattern = arena.memory;
   }
   SYS_CUDA(SysTransposePattern(&b->A, work.memory, bytes, b->i, b->j, (int *)from.memory, stream));
-  SYS_CUDA(cudaStreamSynchronize(stream)); /* the memory to work in is freed */
+  SYS_CUDA(cudaStreamSynchronize(stream)); /* the work space is freed on return */
   return SYS_SUCCESS;
 }
 
@@ -211,7 +211,7 @@ SysStatus GraphSearchStart(GraphSearch *s, int n, const int source[], SysStream 
   const int64_t m    = s->block[0].A.m;
   int          *list = (int *)(s->sum + 2);
 
-  s->all = n == WORD ? ~(Word)0 : ((Word)1 << n) - 1;
+  s->all = n == GRAPH_SEARCH_SOURCES ? ~(Word)0 : ((Word)1 << n) - 1;
   for (SearchBlock *b = s->block; b < s->block + 2; b++) SYS_CUDA(cudaMemsetAsync(b->seen, 0, (size_t)b->A.n * sizeof(Word), stream));
   SYS_CUDA(cudaMemsetAsync(s->block[0].next, 0, (size_t)m * sizeof(Word), stream));
   SYS_CUDA(cudaMemcpyAsync(list, source, (size_t)n * sizeof(*list), cudaMemcpyHostToDevice, stream));
@@ -237,7 +237,7 @@ SysStatus GraphSearchTake(GraphSearch *s, int now, int64_t *reached, SysStream s
   return SYS_SUCCESS;
 }
 
-/* Gets the bits that the edges of a block bring. Without memory for its transposed pattern all levels go along the edges that leave. */
+/* Computes the bits through a block's edges. Without memory for its transposed pattern all levels push. */
 static SysStatus SearchBlockStep(GraphSearch *s, SearchBlock *b, bool pull, SysStream stream)
 {
   const int m = (int)b->A.m, n = (int)b->A.n;
@@ -249,14 +249,14 @@ static SysStatus SearchBlockStep(GraphSearch *s, SearchBlock *b, bool pull, SysS
     if (status == SYS_ERROR) return status;
     b->never = status != SYS_SUCCESS;
   }
-  if (pull && !b->never) return SysLaunch(SearchPull, SysBlocksLoop((int64_t)n * GROUP), SYS_THREADS, 0, stream, n, b->i, b->j, s->all, b->seen, s->last, b->next);
+  if (pull && !b->never) return SysLaunch(SearchPull, SysBlocksLoop((int64_t)n * GRAPH_SEARCH_LANES), SYS_THREADS, 0, stream, n, b->i, b->j, s->all, b->seen, s->last, b->next);
   return SysLaunch(SearchPush, SysBlocksLoop((int64_t)m * SYS_WARP), SYS_THREADS, 0, stream, m, b->A.i, b->A.j, b->seen, s->last, b->next);
 }
 
 SysStatus GraphSearchStep(GraphSearch *s, SysStream stream)
 {
   SearchBlock *cut  = &s->block[1];
-  const bool   pull = s->leaving >= (s->block[0].A.nz + cut->A.nz) / FEW;
+  const bool   pull = s->leaving >= (s->block[0].A.nz + cut->A.nz) / GRAPH_SEARCH_PUSH;
 
   if (cut->A.n) {
     const size_t bytes = (size_t)cut->A.n * sizeof(Word);
@@ -267,7 +267,7 @@ SysStatus GraphSearchStep(GraphSearch *s, SysStream stream)
       SYS_CALL(SysLaunch(SearchSent, SysBlocksLoop(cut->A.n), SYS_THREADS, 0, stream, (int)cut->A.n, cut->seen, (const Word *)cut->next));
     }
     SYS_CUDA(cudaMemcpyAsync(s->out, cut->next, bytes, cudaMemcpyDeviceToHost, stream));
-    SYS_CUDA(cudaEventRecord(s->packed, stream)); /* they travel while the other block is at work */
+    SYS_CUDA(cudaEventRecord(s->packed, stream)); /* the copy overlaps with the other block */
   }
   return s->leaving ? SearchBlockStep(s, &s->block[0], pull, stream) : SYS_SUCCESS;
 }

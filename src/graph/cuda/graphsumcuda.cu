@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   The sum of a vector on a CUDA device, and a step that gives a vector another sum: two passes, and a launch that brings the results to the host
+   The sum of a vector on a CUDA device, and a step that changes a vector's sum: two passes, and a launch that copies the results to the host
 */
 #include <new>
 
 #include "sys/syscuda.cuh"
 #include "graph/cuda/graphsumcuda.h"
 
-#define BLOCKS 1024 /* at most; each leaves a partial sum */
+#define GRAPH_SUM_BLOCKS 1024 /* most thread blocks; each stores a partial sum */
 
 struct _GraphSums {
-  SysScalar *part   = NULL; /* on the device: 2 * BLOCKS */
+  SysScalar *part   = NULL; /* on the device: 2 * GRAPH_SUM_BLOCKS */
   SysScalar *result = NULL; /* on the host: the change and the total */
 };
 
@@ -19,7 +19,7 @@ static __device__ SysScalar GraphBlockSum(SysScalar s)
   __shared__ SysScalar warps[SYS_THREADS / SYS_WARP];
 
   for (int d = SYS_WARP / 2; d; d /= 2) s += __shfl_xor_sync(SYS_ALL_LANES, s, d);
-  __syncthreads(); /* the last sum of this block has been read */
+  __syncthreads(); /* all threads have read the block's last sum */
   if (threadIdx.x % SYS_WARP == 0) warps[threadIdx.x / SYS_WARP] = s;
   __syncthreads();
   s = 0;
@@ -61,7 +61,7 @@ static __global__ void __launch_bounds__(SYS_THREADS) GraphStepPass(int64_t n, i
   if (threadIdx.x == 0) change[blockIdx.x] = s;
 }
 
-/* Brings the sums of partial sums to the host */
+/* Adds the partial sums and copies them to the host */
 static __global__ void __launch_bounds__(SYS_THREADS) GraphReport(int n, const SysScalar *change, const SysScalar *part, SysScalar *result)
 {
   const SysScalar a = change ? GraphPartSum(n, change) : 0, b = GraphPartSum(n, part);
@@ -76,7 +76,7 @@ static int GraphBlocks(int64_t n)
 {
   const int64_t blocks = (n + 4 * SYS_THREADS - 1) / (4 * SYS_THREADS);
 
-  return (int)(blocks < 1 ? 1 : blocks < BLOCKS ? blocks : BLOCKS);
+  return (int)(blocks < 1 ? 1 : blocks < GRAPH_SUM_BLOCKS ? blocks : GRAPH_SUM_BLOCKS);
 }
 
 SysStatus GraphSumsCreate(GraphSums **out)
@@ -85,7 +85,7 @@ SysStatus GraphSumsCreate(GraphSums **out)
 
   *out = S;
   if (!S) return SYS_OUT_OF_MEMORY;
-  SYS_CALL(SysDeviceAllocate(&S->part, 2 * BLOCKS * sizeof(*S->part)));
+  SYS_CALL(SysDeviceAllocate(&S->part, 2 * GRAPH_SUM_BLOCKS * sizeof(*S->part)));
   SYS_CUDA(cudaMallocHost((void **)&S->result, 2 * sizeof(*S->result)));
   return SYS_SUCCESS;
 }
@@ -114,8 +114,8 @@ SysStatus GraphSumsStep(GraphSums *S, int64_t n, int scale, const SysScalar *giv
 {
   const int blocks = GraphBlocks(n);
 
-  SYS_CALL(SysLaunch(GraphStepPass, blocks, SYS_THREADS, 0, stream, n, scale, given != NULL, given ? *given : 0, wanted, weight, where, x, z, S->part, S->part + BLOCKS));
-  SYS_CALL(SysLaunch(GraphReport, 1, SYS_THREADS, 0, stream, blocks, S->part + BLOCKS, S->part, S->result));
+  SYS_CALL(SysLaunch(GraphStepPass, blocks, SYS_THREADS, 0, stream, n, scale, given != NULL, given ? *given : 0, wanted, weight, where, x, z, S->part, S->part + GRAPH_SUM_BLOCKS));
+  SYS_CALL(SysLaunch(GraphReport, 1, SYS_THREADS, 0, stream, blocks, S->part + GRAPH_SUM_BLOCKS, S->part, S->result));
   SYS_CUDA(cudaStreamSynchronize(stream));
   *change = S->result[0];
   *total  = given ? *given : S->result[1];

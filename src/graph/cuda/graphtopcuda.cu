@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   The greatest of many numbers on a CUDA device. A number and its place make a key; all keys are different. The bound that k keys reach is found digit by digit, by counts of the keys that
-   have the digits found so far. No key is stored.
+   The largest of many numbers on a CUDA device. A number and its place form a key; all keys differ. The bound that exactly k keys reach is found
+   digit by digit, from counts of the keys with the digits found so far. No key is stored.
 */
 #include <cub/device/device_select.cuh>
 #include <thrust/iterator/counting_iterator.h>
@@ -9,9 +9,9 @@
 #include "sys/syscuda.cuh"
 #include "graph/cuda/graphtopcuda.h"
 
-#define DIGIT  8
-#define DIGITS (1 << DIGIT)
-#define BLOCKS 1024 /* at most; each adds its counts to those of all */
+#define TOP_DIGIT_BITS 8
+#define TOP_DIGITS     (1 << TOP_DIGIT_BITS)
+#define TOP_BLOCKS     1024 /* most thread blocks; each adds its counts to the total */
 
 #if defined(SYS_SINGLE)
 typedef unsigned TopWord;
@@ -19,10 +19,10 @@ typedef unsigned TopWord;
 typedef unsigned long long TopWord;
 #endif
 
-#define WORD  ((int)(8 * sizeof(TopWord)))
-#define PLACE 32
+#define TOP_VALUE_BITS ((int)(8 * sizeof(TopWord)))
+#define TOP_PLACE_BITS 32
 
-/* The larger key is the better one: the value decides, then the place. The least word is that of a NaN. */
+/* The larger key is better: the value decides, then the place. NaN has the least word. */
 struct TopKey {
   TopWord  value;
   unsigned place;
@@ -31,7 +31,7 @@ struct TopKey {
 static __device__ __forceinline__ TopKey TopKeyOf(const SysScalar *x, int k)
 {
   const SysScalar v   = x[k] + 0; /* -0 becomes 0 */
-  const TopWord   top = (TopWord)1 << (WORD - 1);
+  const TopWord   top = (TopWord)1 << (TOP_VALUE_BITS - 1);
 #if defined(SYS_SINGLE)
   const TopWord bits = __float_as_uint(v);
 #else
@@ -41,7 +41,7 @@ static __device__ __forceinline__ TopKey TopKeyOf(const SysScalar *x, int k)
   return {v != v ? 0 : bits & top ? ~bits : bits | top, ~(unsigned)k};
 }
 
-/* The digits found so far, and which bits they are */
+/* The digits found so far, and a mask of their bits */
 struct TopBound {
   TopKey bits, known;
 };
@@ -51,7 +51,7 @@ static __device__ __forceinline__ TopKey TopKnown(TopKey key, TopBound bound)
   return {key.value & bound.known.value, key.place & bound.known.place};
 }
 
-/* Does number k reach the bound? */
+/* Returns whether number k reaches the bound */
 struct TopReaches {
   const SysScalar *x;
   TopBound         bound;
@@ -64,22 +64,22 @@ struct TopReaches {
   }
 };
 
-/* Counts, by the digit from bit shift on, the keys that have the digits found so far */
+/* Counts, by the digit at bit `shift`, the keys with the digits found so far */
 static __global__ void __launch_bounds__(SYS_THREADS) TopCount(int n, const SysScalar *x, TopBound bound, int shift, int in_place, int *count)
 {
-  __shared__ int mine[DIGITS];
+  __shared__ int mine[TOP_DIGITS];
 
-  for (int d = (int)threadIdx.x; d < DIGITS; d += SYS_THREADS) mine[d] = 0;
+  for (int d = (int)threadIdx.x; d < TOP_DIGITS; d += SYS_THREADS) mine[d] = 0;
   __syncthreads();
   SYS_FOR_EACH(k, n)
   {
     const TopKey key = TopKeyOf(x, (int)k), known = TopKnown(key, bound);
 
     if (known.value != bound.bits.value || known.place != bound.bits.place) continue;
-    atomicAdd(&mine[(int)((in_place ? key.place : key.value) >> shift) & (DIGITS - 1)], 1);
+    atomicAdd(&mine[(int)((in_place ? key.place : key.value) >> shift) & (TOP_DIGITS - 1)], 1);
   }
   __syncthreads();
-  for (int d = (int)threadIdx.x; d < DIGITS; d += SYS_THREADS) {
+  for (int d = (int)threadIdx.x; d < TOP_DIGITS; d += SYS_THREADS) {
     if (mine[d]) atomicAdd(&count[d], mine[d]);
   }
 }
@@ -89,19 +89,19 @@ static __global__ void __launch_bounds__(SYS_THREADS) TopValues(int k, const Sys
   SYS_FOR_EACH(q, k) value[q] = x[place[q]];
 }
 
-/* A bound that exactly k keys reach */
+/* Finds the bound that exactly k keys reach */
 static SysStatus TopFind(int n, const SysScalar *x, int k, int *count, TopBound *bound, SysStream stream)
 {
-  const int64_t blocks = SysMin(SysBlocksLoop(n), BLOCKS);
-  int           wanted = k, left = n; /* of the keys with the digits found so far */
+  const int64_t blocks = SysMin(SysBlocksLoop(n), TOP_BLOCKS);
+  int           wanted = k, left = n; /* among the keys with the digits found so far */
 
   *bound = {
     {0, 0},
     {0, 0}
   };
-  for (int bit = WORD + PLACE - DIGIT; bit >= 0 && wanted < left; bit -= DIGIT) {
-    const int in_place = bit < PLACE, shift = in_place ? bit : bit - PLACE;
-    int       counts[DIGITS], d             = DIGITS - 1;
+  for (int bit = TOP_VALUE_BITS + TOP_PLACE_BITS - TOP_DIGIT_BITS; bit >= 0 && wanted < left; bit -= TOP_DIGIT_BITS) {
+    const int in_place = bit < TOP_PLACE_BITS, shift = in_place ? bit : bit - TOP_PLACE_BITS;
+    int       counts[TOP_DIGITS], d                  = TOP_DIGITS - 1;
 
     SYS_CUDA(cudaMemsetAsync(count, 0, sizeof(counts), stream));
     SYS_CALL(SysLaunch(TopCount, blocks, SYS_THREADS, 0, stream, n, x, *bound, shift, in_place, count));
@@ -111,10 +111,10 @@ static SysStatus TopFind(int n, const SysScalar *x, int k, int *count, TopBound 
     left = counts[d];
     if (in_place) {
       bound->bits.place |= (unsigned)d << shift;
-      bound->known.place |= (unsigned)(DIGITS - 1) << shift;
+      bound->known.place |= (unsigned)(TOP_DIGITS - 1) << shift;
     } else {
       bound->bits.value |= (TopWord)d << shift;
-      bound->known.value |= (TopWord)(DIGITS - 1) << shift;
+      bound->known.value |= (TopWord)(TOP_DIGITS - 1) << shift;
     }
   }
   return SYS_SUCCESS;
@@ -136,7 +136,7 @@ SysStatus GraphTopPlaces(int n, const SysScalar *x, int k, int *place, SysScalar
 
   SYS_CUDA(cub::DeviceSelect::If(NULL, bytes, all, (int *)NULL, (int *)NULL, n, reaches, stream));
   for (int turn = 0; turn < 2; turn++) {
-    SysArenaTake(&arena, &count, (size_t)DIGITS);
+    SysArenaTake(&arena, &count, (size_t)TOP_DIGITS);
     SysArenaTake(&arena, &places, (size_t)k);
     SysArenaTake(&arena, &values, (size_t)k);
     SysArenaTake(&arena, &temporary, bytes);

@@ -1,29 +1,29 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   The triangles of a graph: each edge is kept once, from the vertex with fewer neighbours. A triangle is then found once, at its first vertex u: as an edge between two
-   vertices that u has edges to. The vertices that u has edges to are in a hash table, in which the edges that begin at them are looked up.
+   Triangles of a graph. Each edge is kept once, directed from the vertex with fewer neighbours. A triangle is then found once, at its first vertex u,
+   as an edge between two of u's successors. u's successors are in a hash table, in which the edges that leave them are looked up.
 
-   T. Schank, D. Wagner, Finding, Counting and Listing All Triangles in Large Graphs, WEA 2005.
+   Source: T. Schank, D. Wagner, Finding, Counting and Listing All Triangles in Large Graphs, WEA 2005.
 */
 #include <cub/cub.cuh>
 
 #include "sys/syscuda.cuh"
 #include "graph/cuda/graphcountcuda.h"
 
-#define GROUP  8     /* threads that look up the edges of a vertex */
-#define SHORT  128   /* rows of up to so many entries are looked up by a warp, longer ones by a block */
-#define SLOTS  256   /* of a warp's table: a power of 2 of at least 2 SHORT */
-#define MOST   16384 /* entries of a row in a block's table; longer rows are searched where they lie */
-#define NOBODY -1
+#define TRIANGLES_LANES      8     /* threads that look up a vertex's edges */
+#define TRIANGLES_WARP_ROW   128   /* most entries of a row for a warp; a block handles longer ones */
+#define TRIANGLES_WARP_SLOTS 256   /* slots of a warp's table: a power of 2 of at least 2 TRIANGLES_WARP_ROW */
+#define TRIANGLES_BLOCK_ROW  16384 /* most entries of a row in a block's table; longer rows are searched in place */
+#define TRIANGLES_EMPTY      -1
 
-typedef unsigned long long Key; /* an edge: the number of its first vertex, then that of its second one in the lower bits */
+typedef unsigned long long Key; /* an edge: its first vertex above its second */
 
 struct Oriented {
   int        m;
   const int *i, *j;
 };
 
-/* Both ends of each entry, the lower one first; loops come behind all edges */
+/* Computes both ends of each entry, the lower first; loops sort after all edges */
 static __global__ void __launch_bounds__(SYS_THREADS) TrianglesKeys(int m, int bits, const int *i, const int *j, Key *key)
 {
   const int lane = (int)threadIdx.x % SYS_WARP;
@@ -52,7 +52,7 @@ static __global__ void __launch_bounds__(SYS_THREADS) TrianglesOrient(int64_t n,
   {
     const Key a = key[k] >> bits, b = key[k] & (((Key)1 << bits) - 1);
 
-    if (degree[b] < degree[a]) key[k] = b << bits | a; /* of equal degrees the lower one stays first */
+    if (degree[b] < degree[a]) key[k] = b << bits | a; /* of equal degrees the lower vertex stays first */
   }
 }
 
@@ -62,7 +62,7 @@ static __global__ void __launch_bounds__(SYS_THREADS) TrianglesRows(int64_t n, i
   SYS_FOR_EACH(r, (int64_t)m + 1) i[r] = (int)SysCountLess(key, (Key)n, (Key)r << bits);
 }
 
-/* Lists the rows with two entries or more; list[m] numbers, short ones from the front and long ones from the back */
+/* Lists the rows with two entries or more in list[m], short ones from the front, long ones from the back */
 static __global__ void __launch_bounds__(SYS_THREADS) TrianglesList(Oriented U, int *list, int count[3])
 {
   SYS_FOR_EACH(r, U.m)
@@ -70,7 +70,7 @@ static __global__ void __launch_bounds__(SYS_THREADS) TrianglesList(Oriented U, 
     const int n = U.i[r + 1] - U.i[r];
 
     if (n < 2) continue;
-    if (n <= SHORT) list[atomicAdd(&count[0], 1)] = (int)r;
+    if (n <= TRIANGLES_WARP_ROW) list[atomicAdd(&count[0], 1)] = (int)r;
     else {
       list[U.m - 1 - atomicAdd(&count[1], 1)] = (int)r;
       atomicMax(&count[2], n);
@@ -85,7 +85,7 @@ static __device__ __forceinline__ unsigned TrianglesSlot(int v, int slots)
 
 static __device__ __forceinline__ void TrianglesInsert(int v, int *table, int slots)
 {
-  for (unsigned s = TrianglesSlot(v, slots); atomicCAS(&table[s], NOBODY, v) != NOBODY; s = (s + 1) & (unsigned)(slots - 1))
+  for (unsigned s = TrianglesSlot(v, slots); atomicCAS(&table[s], TRIANGLES_EMPTY, v) != TRIANGLES_EMPTY; s = (s + 1) & (unsigned)(slots - 1))
     ;
 }
 
@@ -93,20 +93,20 @@ static __device__ __forceinline__ int TrianglesFind(int v, const int *table, int
 {
   for (unsigned s = TrianglesSlot(v, slots);; s = (s + 1) & (unsigned)(slots - 1)) {
     if (table[s] == v) return 1;
-    if (table[s] == NOBODY) return 0;
+    if (table[s] == TRIANGLES_EMPTY) return 0;
   }
 }
 
-/* The triangles whose first vertex is that of a row, as far as this thread finds them; a thread is one of so many groups of GROUP threads. table is NULL if the row is too long. */
+/* Returns the triangles of a row's vertex that this thread finds; threads work in groups of TRIANGLES_LANES. table is NULL if the row is too long. */
 static __device__ __forceinline__ unsigned long long TrianglesRow(Oriented U, int r, int thread, int threads, const int *table, int slots)
 {
   const int          first = U.i[r], n = U.i[r + 1] - first;
   unsigned long long found = 0;
 
-  for (int k = thread / GROUP; k < n; k += threads / GROUP) {
+  for (int k = thread / TRIANGLES_LANES; k < n; k += threads / TRIANGLES_LANES) {
     const int v = U.j[first + k], last = U.i[v + 1];
 
-    for (int q = U.i[v] + thread % GROUP; q < last; q += GROUP) {
+    for (int q = U.i[v] + thread % TRIANGLES_LANES; q < last; q += TRIANGLES_LANES) {
       const int w = U.j[q];
 
       if (table) found += (unsigned)TrianglesFind(w, table, slots);
@@ -128,15 +128,15 @@ static __device__ __forceinline__ void TrianglesAdd(unsigned long long found, un
 
 static __global__ void __launch_bounds__(SYS_THREADS) TrianglesShort(Oriented U, int n, const int *list, unsigned long long *total)
 {
-  __shared__ int     tables[SYS_THREADS / SYS_WARP * SLOTS];
+  __shared__ int     tables[SYS_THREADS / SYS_WARP * TRIANGLES_WARP_SLOTS];
   const int          lane  = (int)threadIdx.x % SYS_WARP;
-  int               *table = tables + threadIdx.x / SYS_WARP * SLOTS;
+  int               *table = tables + threadIdx.x / SYS_WARP * TRIANGLES_WARP_SLOTS;
   unsigned long long found = 0;
 
   for (int64_t k = (blockIdx.x * (int64_t)blockDim.x + threadIdx.x) / SYS_WARP; k < n; k += gridDim.x * (int64_t)blockDim.x / SYS_WARP) {
-    const int r = list[k], length = U.i[r + 1] - U.i[r], slots = length > 32 ? SLOTS : length > 8 ? 64 : 16;
+    const int r = list[k], length = U.i[r + 1] - U.i[r], slots = length > 32 ? TRIANGLES_WARP_SLOTS : length > 8 ? 64 : 16;
 
-    for (int s = lane; s < slots; s += SYS_WARP) table[s] = NOBODY;
+    for (int s = lane; s < slots; s += SYS_WARP) table[s] = TRIANGLES_EMPTY;
     __syncwarp();
     for (int q = lane; q < length; q += SYS_WARP) TrianglesInsert(U.j[U.i[r] + q], table, slots);
     __syncwarp();
@@ -153,7 +153,7 @@ static __global__ void __launch_bounds__(SYS_THREADS) TrianglesLong(Oriented U, 
   unsigned long long    found = 0;
 
   for (;;) {
-    int r, length, slots = 4 * SHORT;
+    int r, length, slots = 4 * TRIANGLES_WARP_ROW;
 
     if (threadIdx.x == 0) row = atomicAdd(next, 1);
     __syncthreads();
@@ -161,19 +161,19 @@ static __global__ void __launch_bounds__(SYS_THREADS) TrianglesLong(Oriented U, 
     r      = list[-row];
     length = U.i[r + 1] - U.i[r];
     while (slots < 2 * length) slots *= 2;
-    if (length <= MOST) {
-      for (int s = (int)threadIdx.x; s < slots; s += SYS_THREADS) table[s] = NOBODY;
+    if (length <= TRIANGLES_BLOCK_ROW) {
+      for (int s = (int)threadIdx.x; s < slots; s += SYS_THREADS) table[s] = TRIANGLES_EMPTY;
       __syncthreads();
       for (int q = (int)threadIdx.x; q < length; q += SYS_THREADS) TrianglesInsert(U.j[U.i[r] + q], table, slots);
     }
     __syncthreads();
-    found += TrianglesRow(U, r, (int)threadIdx.x, SYS_THREADS, length <= MOST ? table : NULL, slots);
+    found += TrianglesRow(U, r, (int)threadIdx.x, SYS_THREADS, length <= TRIANGLES_BLOCK_ROW ? table : NULL, slots);
     __syncthreads();
   }
   TrianglesAdd(found, total);
 }
 
-/* Sorts the keys and leaves each one once; *edges are those that are no loops */
+/* Sorts the keys and removes duplicates; *edges excludes loops */
 static SysStatus TrianglesEdges(int64_t nz, int bits, cub::DoubleBuffer<Key> *key, int64_t *edges, SysStream stream)
 {
   SysScratch scratch;
@@ -196,7 +196,7 @@ static SysStatus TrianglesEdges(int64_t nz, int bits, cub::DoubleBuffer<Key> *ke
   return SYS_SUCCESS;
 }
 
-/* Makes rows of the edges, each from the vertex with fewer neighbours. U->i and U->j lie in the memory of keys that are not needed any more. */
+/* Builds rows of the edges, each from the vertex with fewer neighbours. U->i and U->j reuse the memory of keys. */
 static SysStatus TrianglesMake(int64_t n, int bits, cub::DoubleBuffer<Key> *key, int *degree, Oriented *U, int *i, SysStream stream)
 {
   SysScratch     scratch;
@@ -212,7 +212,7 @@ static SysStatus TrianglesMake(int64_t n, int bits, cub::DoubleBuffer<Key> *key,
   SYS_CUDA(cub::DeviceRadixSort::SortKeys(scratch.memory, sort, *key, (int)n, 0, 2 * bits, stream));
   j = (int *)key->Alternate();
   SYS_CALL(SysLaunch(TrianglesRows, SysBlocksLoop(n > U->m ? n : U->m + (int64_t)1), SYS_THREADS, 0, stream, n, U->m, bits, key->Current(), i, j));
-  SYS_CUDA(cudaStreamSynchronize(stream)); /* the memory of the sort is freed */
+  SYS_CUDA(cudaStreamSynchronize(stream)); /* the sort's memory is freed on return */
   U->i = i;
   U->j = j;
   return SYS_SUCCESS;
@@ -220,7 +220,7 @@ static SysStatus TrianglesMake(int64_t n, int bits, cub::DoubleBuffer<Key> *key,
 
 static SysStatus TrianglesFindAll(Oriented U, int *list, int *count, unsigned long long *total, int64_t *found, SysStream stream)
 {
-  int host[3], slots = 4 * SHORT, processors, device;
+  int host[3], slots = 4 * TRIANGLES_WARP_ROW, processors, device;
 
   SYS_CUDA(cudaMemsetAsync(count, 0, 4 * sizeof(*count), stream));
   SYS_CUDA(cudaMemsetAsync(total, 0, sizeof(*total), stream));
@@ -229,7 +229,7 @@ static SysStatus TrianglesFindAll(Oriented U, int *list, int *count, unsigned lo
   SYS_CUDA(cudaStreamSynchronize(stream));
   SYS_CUDA(cudaGetDevice(&device));
   SYS_CUDA(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device));
-  while (slots < 2 * host[2] && slots < 2 * MOST) slots *= 2;
+  while (slots < 2 * host[2] && slots < 2 * TRIANGLES_BLOCK_ROW) slots *= 2;
   if (host[1]) SYS_CALL(SysLaunch(TrianglesLong, SysMin(host[1], 8 * (int64_t)processors), SYS_THREADS, (size_t)slots * sizeof(int), stream, U, host[1], (const int *)(list + U.m - 1), count + 3, total));
   SYS_CALL(SysLaunch(TrianglesShort, SysBlocksLoop((int64_t)host[0] * SYS_WARP), SYS_THREADS, 0, stream, U, host[0], (const int *)list, total));
   SYS_CUDA(cudaMemcpyAsync(found, total, sizeof(*found), cudaMemcpyDeviceToHost, stream));
@@ -237,7 +237,7 @@ static SysStatus TrianglesFindAll(Oriented U, int *list, int *count, unsigned lo
   return SYS_SUCCESS;
 }
 
-SysStatus GraphTriangles(const SysCSR *A, int64_t *count, SysStream stream)
+SysStatus GraphTrianglesCount(const SysCSR *A, int64_t *count, SysStream stream)
 {
   const int           bits = SysBits(A->m - 1);
   const int64_t       m = A->m, nz = A->nz;

@@ -37,7 +37,7 @@ PetscErrorCode GraphRowsGet(Mat A, GraphRows *rows)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* From the columns that this process owns to those of the second block */
+/* Creates the SF from this process's columns to the second block's */
 PetscErrorCode GraphRowsCreateSF(Mat A, const GraphRows *rows, PetscSF *sf)
 {
   PetscFunctionBegin;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   Graph operations on AIJ matrices: the local rows of a matrix, and words or numbers of vertices that other processes own
+   Graph operations on AIJ matrices: a matrix's local rows, and words or numbers of other processes' vertices
 */
 #pragma once
 
@@ -9,14 +9,14 @@
 #include "mat/aij/aij.h"
 #include "graph/host/graphhost.h"
 
-/* The rows of this process in two blocks, the second of several processes only: its column k is the column garray[k] of the matrix */
+/* This process's rows in two blocks; the second exists on several processes, and its column k is the matrix's column garray[k] */
 typedef struct {
   Mat             block[2];
   SysCSR          csr[2];
   const PetscInt *garray;
 } GraphRows;
 
-/* The rows of this process with the columns of the whole matrix, ascending if those of A are */
+/* This process's rows with global columns, ascending if A's are */
 typedef struct {
   Mat    local;
   SysCSR csr;
@@ -30,5 +30,5 @@ extern PetscErrorCode GraphLocalGet(Mat A, GraphLocal *);
 extern PetscErrorCode GraphLocalGetPattern(Mat A, GraphLocal *); /* without values */
 extern PetscErrorCode GraphLocalRestore(GraphLocal *);
 
-/* Makes a matrix of the type and the layouts of A from rows with the columns of the whole matrix */
+/* Creates a matrix of A's type and layouts from rows with global columns */
 extern PetscErrorCode GraphCreateLike(Mat A, const PetscInt i[], const PetscInt j[], const PetscScalar a[], Mat *B);

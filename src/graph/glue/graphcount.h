@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   Operations on a graph whose matrix is on a GPU. *done says whether the device did it, the same on all processes. Searches take several processes, the other operations on a whole
-   matrix one.
+   Operations on a graph whose matrix is on a GPU. *done: the device ran the operation, the same on all processes. Searches support several processes,
+   the other operations on whole matrices one.
 */
 #pragma once
 
@@ -16,7 +16,7 @@ typedef struct {
   void            *context;
 } GraphMarkovParameters;
 
-/* The stubs do not write to their results: the caller initializes done with PETSC_FALSE */
+/* The stubs do not write their results: callers initialize done with PETSC_FALSE */
 SYS_DEVICE PetscErrorCode GraphTrianglesDevice(Mat A, PetscInt64 *count, PetscBool *done) SYS_STUB(PETSC_SUCCESS);
 SYS_DEVICE PetscErrorCode GraphSearchDevice(Mat A, PetscInt n, const PetscInt source[], PetscInt64 level[], PetscInt64 *reached, PetscInt64 *farthest, PetscBool *done) SYS_STUB(PETSC_SUCCESS);
 SYS_DEVICE PetscErrorCode GraphMarkovOnDevice(Mat *M, const GraphMarkovParameters *, PetscInt *iterations, PetscReal *chaos, PetscBool *done) SYS_STUB(PETSC_SUCCESS);

@@ -6,7 +6,7 @@
 #include "graph/cuda/graphmarkovcuda.h"
 #include "graph/glue/graph.h"
 
-/* The pattern on the device, if A is there and has entries */
+/* Gets the pattern on the device, if A is there and has entries */
 static PetscErrorCode PatternGet(Mat A, SysCSR *csr, PetscBool *on)
 {
   PetscFunctionBegin;
@@ -22,7 +22,7 @@ static PetscErrorCode Check(Mat A, SysStatus status, const char what[], PetscBoo
   PetscFunctionBegin;
   PetscCheck(status != SYS_ERROR, PETSC_COMM_SELF, PETSC_ERR_GPU, "%s on the GPU: %s", what, SysDeviceErrorText());
   *done = (PetscBool)(status == SYS_SUCCESS);
-  if (!*done) PetscCall(PetscInfo(A, "Not enough memory on the GPU for %s, on the host then\n", what));
+  if (!*done) PetscCall(PetscInfo(A, "Not enough memory on the GPU for %s: it runs on the host\n", what));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -35,14 +35,14 @@ PetscErrorCode GraphTrianglesDevice(Mat A, PetscInt64 *count, PetscBool *done)
   PetscCall(PatternGet(A, &csr, done));
   if (!*done) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscLogGpuTimeBegin());
-  PetscCall(Check(A, GraphTriangles(&csr, &found, PetscDefaultCudaStream), "counting triangles", done));
+  PetscCall(Check(A, GraphTrianglesCount(&csr, &found, PetscDefaultCudaStream), "counting triangles", done));
   PetscCall(PetscLogGpuTimeEnd());
   *count = (PetscInt64)found;
   if (*done) PetscCall(PetscInfo(A, "Counted triangles on the GPU\n"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The matrix that an iteration leaves, on the host; a failure has left it as it was before */
+/* Gets the iteration's matrix on the host; after a failure it is the one before */
 static PetscErrorCode MarkovFetch(GraphMarkov *g, Mat *M)
 {
   PetscInt      *i, *j;
@@ -89,7 +89,7 @@ PetscErrorCode GraphMarkovOnDevice(Mat *M, const GraphMarkovParameters *p, Petsc
   }
   PetscCall(PetscLogGpuTimeEnd());
   PetscCall(Check(*M, status, "Markov clustering", done));
-  if (*iterations) PetscCall(MarkovFetch(g, M)); /* without memory for all iterations the host goes on from here */
+  if (*iterations) PetscCall(MarkovFetch(g, M)); /* memory was short for all iterations: the host continues from here */
   GraphMarkovDestroy(g, PetscDefaultCudaStream);
   PetscFunctionReturn(PETSC_SUCCESS);
 }

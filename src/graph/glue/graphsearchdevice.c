@@ -1,30 +1,30 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   Searches on the GPUs of all processes. In each level the host sends the bits for vertices of other processes, and gets those for its own; all other words stay on the device.
+   Searches on the GPUs of all processes. In each level the host sends the bits of other processes' vertices and receives its own; all other words
+   stay on the device.
 */
 #include <petscdevice_cuda.h>
 
 #include "graph/glue/graphcount.h"
 #include "graph/cuda/graphcountcuda.h"
 #include "graph/glue/graph.h"
-
-#define WORD 64 /* sources of a search */
+#include "graph/host/graphpolicy.h"
 
 typedef struct {
   Mat                A;
   GraphSearch       *search;
-  SysStatus          status; /* of this process, until all know it */
+  SysStatus          status; /* of this process, until SearchAgree() */
   MPI_Comm           comm;
   PetscMPIInt        tag;
-  PetscSF            sf; /* of several processes; it has the following arrays */
+  PetscSF            sf; /* with several processes; owns the following arrays */
   PetscMPIInt        nto, nfrom;
-  const PetscMPIInt *to, *from; /* processes to which bits go, and from which they come */
+  const PetscMPIInt *to, *from; /* processes that bits go to, and come from */
   const PetscInt    *tostart, *fromstart, *list;
   MPI_Request       *requests;
   int               *level;
 } Search;
 
-/* All processes go on, or none does: adds up *reached, and finds if a device failed or was short of memory anywhere */
+/* All processes continue or none does: sums *reached, and checks whether any device failed or lacked memory */
 static PetscErrorCode SearchAgree(Search *s, int64_t *reached, PetscBool *done)
 {
   PetscInt64 sum[3] = {*reached, s->status != SYS_SUCCESS, s->status == SYS_ERROR};
@@ -37,7 +37,7 @@ static PetscErrorCode SearchAgree(Search *s, int64_t *reached, PetscBool *done)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The columns of the second block ascend: those of a process lie together */
+/* The second block's columns ascend, so a process's are contiguous */
 static PetscErrorCode SearchExchangeCreate(Search *s, const GraphRows *rows)
 {
   const PetscInt *columns;
@@ -75,7 +75,7 @@ static PetscErrorCode SearchCreate(Search *s, Mat A, PetscInt levels, PetscBool 
   }
   PetscCall(SearchAgree(s, &none, done));
   if (!*done) PetscFunctionReturn(PETSC_SUCCESS);
-  if (SearchUpload(&rows, csr)) s->status = SYS_ERROR; /* the others learn of it, and do not wait for this process */
+  if (SearchUpload(&rows, csr)) s->status = SYS_ERROR; /* SearchAgree() informs the others, which do not wait for this process */
   PetscCall(SearchAgree(s, &none, done));
   if (rows.block[1]) PetscCall(SearchExchangeCreate(s, &rows));
   if (levels) PetscCall(PetscMalloc1((size_t)levels * A->rmap->n, &s->level));
@@ -95,7 +95,7 @@ static PetscErrorCode SearchDestroy(Search *s)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A process whose device has failed takes part, so that the others do not wait for it */
+/* A process whose device failed takes part, so that the others do not wait for it */
 static PetscErrorCode SearchExchange(Search *s)
 {
   const uint64_t *out;
@@ -119,7 +119,7 @@ static PetscErrorCode SearchRun(Search *s, PetscInt n, const PetscInt source[], 
 {
   const PetscInt m = s->A->rmap->n, first = s->A->rmap->rstart;
   int64_t        none = 0;
-  int            from[WORD];
+  int            from[GRAPH_SEARCH_SOURCES];
 
   PetscFunctionBegin;
   for (PetscInt k = 0; k < n; k++) from[k] = source[k] >= first && source[k] < first + m ? (int)(source[k] - first) : -1;
@@ -149,12 +149,12 @@ PetscErrorCode GraphSearchDevice(Mat A, PetscInt n, const PetscInt source[], Pet
   PetscFunctionBegin;
   *reached  = 0;
   *farthest = 0;
-  PetscCall(SearchCreate(&s, A, level ? PetscMin(n, WORD) : 0, done));
+  PetscCall(SearchCreate(&s, A, level ? PetscMin(n, GRAPH_SEARCH_SOURCES) : 0, done));
   PetscCall(PetscLogGpuTimeBegin());
-  for (PetscInt q = 0; q < n && *done; q += WORD) PetscCall(SearchRun(&s, PetscMin(n - q, WORD), source + q, level ? level + (size_t)q * A->rmap->n : NULL, reached, farthest, done));
+  for (PetscInt q = 0; q < n && *done; q += GRAPH_SEARCH_SOURCES) PetscCall(SearchRun(&s, PetscMin(n - q, GRAPH_SEARCH_SOURCES), source + q, level ? level + (size_t)q * A->rmap->n : NULL, reached, farthest, done));
   PetscCall(PetscLogGpuTimeEnd());
   if (*done) PetscCall(PetscInfo(A, "Searched on the GPU\n"));
-  else if (s.search) PetscCall(PetscInfo(A, "Not enough memory on a GPU for a search, on the host then\n"));
+  else if (s.search) PetscCall(PetscInfo(A, "Not enough memory on a GPU for a search: it runs on the host\n"));
   PetscCall(SearchDestroy(&s));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

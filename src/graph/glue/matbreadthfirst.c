@@ -1,23 +1,21 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   MatBreadthFirst(): searches from several vertices, 64 at a time: bit s of a vertex's word is set if source s has reached the vertex. A level goes along the edges that leave the
-   vertices reached last, or back along those of the vertices to be reached, whichever are fewer edges to look at.
+   MatBreadthFirst(): searches from several vertices, 64 at a time: bit s of a vertex's word is set if source s has reached it. A level follows the
+   edges that leave the last level's vertices, or those of unreached vertices backwards, whichever are fewer.
 
-   S. Beamer, K. Asanovic, D. Patterson, Direction-Optimizing Breadth-First Search, SC 2012.
+   Source: S. Beamer, K. Asanovic, D. Patterson, Direction-Optimizing Breadth-First Search, SC 2012.
 */
 #include <petscambgraph.h>
 #include "graph/glue/graph.h"
 #include "graph/glue/graphcount.h"
-
-#define WORD 64
-#define FEW  8 /* a level goes along edges that leave if these are fewer than 1 of so many */
+#include "graph/host/graphpolicy.h"
 
 typedef struct {
-  Mat        A, T; /* and its transpose, made when it is wanted */
+  Mat        A, T; /* and its transpose, created at its first use */
   PetscInt   m, first;
   PetscInt64 edges;
   PetscInt  *degree;  /* edges that leave each vertex of this process */
-  uint64_t  *word[4]; /* reached at all, in the last level, in the next, still to be reached */
+  uint64_t  *word[4]; /* reached so far, in the last level, in the next level, not yet reached */
   PetscInt64 reached, farthest;
 } Search;
 
@@ -50,7 +48,7 @@ static PetscErrorCode SearchDestroy(Search *s)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Adds the vertices that were reached last to those reached at all; *leaving is the number of edges that leave them, or -1 if there are none */
+/* Adds the last level's vertices to those reached; *leaving: number of edges that leave them, or -1 if there are no such vertices */
 static PetscErrorCode SearchTake(Search *s, PetscInt64 now, PetscInt64 level[], uint64_t all, PetscInt64 *leaving)
 {
   uint64_t  *seen = s->word[0], *last = s->word[1], *want = s->word[3];
@@ -77,7 +75,7 @@ static PetscErrorCode SearchTake(Search *s, PetscInt64 now, PetscInt64 level[], 
 /* Searches from up to 64 sources */
 static PetscErrorCode SearchRun(Search *s, PetscInt n, const PetscInt source[], PetscInt64 level[])
 {
-  const uint64_t all     = n == WORD ? ~(uint64_t)0 : ((uint64_t)1 << n) - 1;
+  const uint64_t all     = n == GRAPH_SEARCH_SOURCES ? ~(uint64_t)0 : ((uint64_t)1 << n) - 1;
   PetscInt64     leaving = -1;
 
   PetscFunctionBegin;
@@ -92,7 +90,7 @@ static PetscErrorCode SearchRun(Search *s, PetscInt n, const PetscInt source[], 
     PetscCall(SearchTake(s, now, level, all, &leaving));
     if (leaving < 0) break;
     PetscCall(PetscArrayzero(s->word[2], s->m));
-    if (leaving < s->edges / FEW) PetscCall(MatMultOr(s->A, PETSC_TRUE, last, s->word[3], s->word[2]));
+    if (leaving < s->edges / GRAPH_SEARCH_PUSH) PetscCall(MatMultOr(s->A, PETSC_TRUE, last, s->word[3], s->word[2]));
     else {
       if (!s->T) PetscCall(MatGraphTranspose(s->A, &s->T));
       PetscCall(MatMultOr(s->T, PETSC_FALSE, last, s->word[3], s->word[2]));
@@ -156,7 +154,7 @@ PetscErrorCode MatBreadthFirst(Mat A, PetscInt n, const PetscInt source[], Petsc
   PetscCall(GraphSearchDevice(A, n, source, level, reached, farthest, &done));
   if (done) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(SearchCreate(A, &s));
-  for (PetscInt q = 0; q < n; q += WORD) PetscCall(SearchRun(&s, PetscMin(n - q, WORD), source + q, level ? level + (size_t)q * s.m : NULL));
+  for (PetscInt q = 0; q < n; q += GRAPH_SEARCH_SOURCES) PetscCall(SearchRun(&s, PetscMin(n - q, GRAPH_SEARCH_SOURCES), source + q, level ? level + (size_t)q * s.m : NULL));
   *reached  = s.reached;
   *farthest = s.farthest;
   PetscCall(SearchDestroy(&s));

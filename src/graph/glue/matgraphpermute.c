@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   MatGraphPermute(): the matrix of a graph whose vertices have other numbers
+   MatGraphPermute(): renumbers a graph's vertices
 */
 #include <petscambgraph.h>
 #include "sys/systhreads.h"
 #include "graph/glue/graph.h"
 #include "mat/aij/aijexchange.h"
 
-/* The new number of each row, or column, that this process owns; is[] says on which process and in which order they are next */
+/* Sets the new number of each row, or column, of this process; is[] lists the old numbers in the new order */
 static PetscErrorCode PermuteInvert(Mat A, IS is, PetscLayout layout, const char name[], PetscInt place[])
 {
   MPI_Comm        comm = PetscObjectComm((PetscObject)A);
@@ -41,7 +41,7 @@ static PetscErrorCode PermuteInvert(Mat A, IS is, PetscLayout layout, const char
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The new numbers of the columns of both blocks; rowplace are those of the rows if they are the same, or NULL */
+/* Sets the new numbers of both blocks' columns; rowplace: the rows' new numbers if they are the same, or NULL */
 static PetscErrorCode PermuteColumns(Mat A, IS columns, const GraphRows *rows, const PetscInt rowplace[], PetscInt place[])
 {
   PetscSF sf;
@@ -56,7 +56,7 @@ static PetscErrorCode PermuteColumns(Mat A, IS columns, const GraphRows *rows, c
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The rows of this process in the order of their new numbers; column k is that of the new number column[k], and n is the number of columns of both blocks */
+/* Gets this process's rows in their new order; column[k]: new global number of column k; n: columns of both blocks */
 static PetscErrorCode PermuteRows(Mat A, const GraphRows *rows, const PetscInt rowplace[], const PetscInt place[], PetscInt n, PetscInt column[], MatAIJRows *p)
 {
   const PetscInt m = A->rmap->n;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   MatMarkovCluster(): expansion, a product of the matrix with itself, and inflation, powers of its entries, take turns until the entries of each row are equal. Some rows are expanded,
-   inflated and pruned at a time, so that the product is never there as a whole.
+   MatMarkovCluster(): alternates expansion, a product of the matrix with itself, and inflation, powers of its entries, until each row's entries are
+   equal. Expands, inflates and prunes some rows at a time, so the whole product is never stored.
 
-   S. van Dongen, Graph clustering by flow simulation, doctoral thesis, University of Utrecht, 2000. The rows here are columns in that thesis.
+   Source: S. van Dongen, Graph clustering by flow simulation, doctoral thesis, University of Utrecht, 2000. The rows here are columns in that thesis.
 */
 #include <petscambgraph.h>
 #include "graph/glue/graph.h"
@@ -28,13 +28,13 @@ static PetscErrorCode RowsToSumOne(Mat A)
   PetscFunctionBegin;
   PetscCall(MatCreateVecs(A, NULL, &sum));
   PetscCall(RowSums(A, sum));
-  PetscCall(VecReciprocal(sum)); /* a zero stays */
+  PetscCall(VecReciprocal(sum)); /* zeros stay zero */
   PetscCall(MatDiagonalScale(A, sum, NULL));
   PetscCall(VecDestroy(&sum));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Replaces A: powers of its entries, rows of sum 1, without small entries */
+/* Replaces A by powers of its entries, without small entries, with rows of sum 1 */
 static PetscErrorCode Inflate(Mat *A, PetscReal power, const GraphMarkovParameters *p)
 {
   Mat B;
@@ -49,7 +49,7 @@ static PetscErrorCode Inflate(Mat *A, PetscReal power, const GraphMarkovParamete
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Cuts the rows of this process so that a batch has no more multiplications than are allowed; all processes have the same number of batches */
+/* Partitions this process's rows into batches of at most `most` multiplications; all processes have equally many batches */
 static PetscErrorCode Batches(Mat M, PetscReal most, PetscInt *n, PetscInt *cut[])
 {
   Mat                ones;
@@ -108,7 +108,7 @@ static PetscErrorCode ExpandRows(Mat M, PetscInt from, PetscInt to, const GraphM
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Replaces M by its expansion, inflated */
+/* Replaces M by its expanded and inflated matrix */
 static PetscErrorCode Expand(Mat *M, const GraphMarkovParameters *p)
 {
   PetscInt n, *cut;
@@ -139,7 +139,7 @@ static PetscErrorCode Expand(Mat *M, const GraphMarkovParameters *p)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The largest difference, over all rows, between the largest entry and the sum of squares: 0 if all entries of each row are equal */
+/* Returns the maximum over all rows of the largest entry minus the sum of squares: 0 if each row's entries are equal */
 static PetscErrorCode Chaos(Mat M, PetscReal *chaos)
 {
   Mat squares;
@@ -180,10 +180,10 @@ static PetscErrorCode MarkovHost(Mat *M, const GraphMarkovParameters *p, PetscIn
   Input Parameters:
 + inflation - the power of the entries, more than 1
 . prune     - entries of a new row that are smaller are left out, but not the largest one
-. keep      - so many entries stay in a row, at most
-. batch     - so many multiplications of the product at a time, at most, which bounds the memory
+. keep      - most entries of a row
+. batch     - most multiplications of a batch of rows, which bounds the memory
 . rest      - the end: the largest difference, over all rows, between the largest entry and the sum of squares
-. most      - or so many iterations
+. most      - most iterations
 . monitor   - a function that is called after each iteration, or `NULL`
 - context   - its last argument
 

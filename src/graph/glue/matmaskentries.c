@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   MatMaskEntries(): the entries of a matrix at the places of another one
+   MatMaskEntries(): the entries of a matrix at another's places
 */
 #include <petscambgraph.h>
 #include "sys/systhreads.h"
@@ -26,7 +26,7 @@
 
   Let P have a 1 in each place that `M` stores. `B` is the product of `A` and P entry by entry, or the rest of `A` with `complement`; places that do not stay are not stored.
 
-  Each thread has n bits. The entries are chosen on the host, since the pattern of a matrix is made there.
+  Each thread has n bits. The host chooses the entries, because PETSc builds patterns there.
 
   Errors:
 + `PETSC_ERR_ARG_WRONGSTATE` - a matrix is not assembled

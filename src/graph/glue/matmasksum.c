@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   MatMatMultMaskSum(): the sum of a product of sparse matrices over the places of a third one
+   MatMatMultMaskSum(): the sum of a product of sparse matrices over a third one's places
 */
 #include <petscambgraph.h>
 #include "sys/systhreads.h"
 #include "graph/glue/graph.h"
 
-/* Gets the rows of B that the columns of A in this process name, and their places by column */
+/* Gets the rows of B for A's columns on this process, and their places by column */
 static PetscErrorCode MaskSumRows(Mat A, Mat B, Mat **rows, PetscInt **place)
 {
   GraphRows a;
@@ -31,7 +31,7 @@ static PetscErrorCode MaskSumRows(Mat A, Mat B, Mat **rows, PetscInt **place)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The sum of the rows of this process, in their order */
+/* Sums this process's rows in order */
 static PetscErrorCode MaskSumLocal(Mat A, Mat B, Mat M, const PetscInt place[], double *sum)
 {
   const int  nthread = SysThreads();
@@ -77,7 +77,7 @@ static PetscErrorCode MaskSumLocal(Mat A, Mat B, Mat M, const PetscInt place[], 
   The work is that of the multiplications of A B in the rows in which M has entries. Each thread has an array of n numbers. Each process gets the rows of `B` that its columns
   of `A` name. The result has the same bits on any number of threads.
 
-  The product is made on the host.
+  The product runs on the host.
 
   Errors:
 + `PETSC_ERR_ARG_WRONGSTATE` - a matrix is not assembled

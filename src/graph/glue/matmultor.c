@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   MatMultOr(): words of 64 bits for the vertices of a graph, one bit for each of 64 searches
+   MatMultOr(): 64-bit words for a graph's vertices, one bit for each of 64 searches
 */
 #include <petscambgraph.h>
 #include "sys/systhreads.h"
 #include "graph/glue/graph.h"
 
 /*@C
-  MatMultOr - for each row i, adds the bits of the words x[j] to the word y[i], for all j with a stored entry (i, j); or the same with the transpose of the matrix
+  MatMultOr - computes y[i] = y[i] | x[j] on words of 64 bits, for all stored entries (i, j) of a matrix or of its transpose
 
   Collective
 
@@ -15,7 +15,7 @@
 + A         - the matrix, of `MATAIJ` or a type that extends it; only its pattern counts
 . transpose - `PETSC_TRUE`: the entries (j, i) of `A` count
 . x         - a word for each column of `A` that this process owns (each row if `transpose`)
-- want      - the bits that count, for each word of `y`
+- want      - for each word of `y` the bits that may be set
 
   Input/Output Parameter:
 . y - a word for each row of `A` that this process owns (each column if `transpose`)
@@ -23,8 +23,8 @@
   Level: advanced
 
   Notes:
-  This is a step of 64 breadth-first searches. Without `transpose`, rows without a bit in `want` are not looked at, and a row is left if it has all of its bits. With
-  `transpose`, rows whose word in `x` is 0 are not looked at; this is faster if few words have bits.
+  This is a step of 64 breadth-first searches. Without `transpose` the function skips rows without a bit in `want`, and leaves a row once all of its wanted bits are set. With
+  `transpose` it skips rows whose word in `x` is 0, which is faster if few words have bits.
 
   The words are on the host. The result does not depend on the number of threads.
 
@@ -49,7 +49,7 @@ PetscErrorCode MatMultOr(Mat A, PetscBool transpose, const uint64_t x[], const u
   GraphRows    rows;
   PetscSF      sf;
   uint64_t    *other;
-  MPI_Datatype word; /* of integers, on which PETSc has the operation "or" */
+  MPI_Datatype word; /* of integers, for which PETSc supports "or" */
 
   PetscFunctionBegin;
   PetscValidHeaderSpecific(A, MAT_CLASSID, 1);

@@ -5,13 +5,13 @@
 #include <petscambgraph.h>
 #include "graph/glue/graph.h"
 
-/* Does the edge from vertex i to vertex j stay? */
+/* Returns PETSC_TRUE if the edge from vertex i to vertex j stays */
 static inline PetscBool OrientStays(PetscReal ki, PetscInt i, PetscReal kj, PetscInt j)
 {
   return (PetscBool)(ki < kj || (ki == kj && i < j));
 }
 
-/* Writes the columns of row r that stay, in ascending order; only counts them if j is NULL */
+/* Writes the remaining columns of row r in ascending order; j == NULL: only counts them */
 static PetscInt OrientRow(Mat A, const GraphRows *rows, PetscInt r, const PetscScalar *own, const PetscScalar *other, const PetscScalar *const a[2], PetscInt *j, PetscScalar *v)
 {
   const PetscInt  row = A->rmap->rstart + r, first = A->cmap->rstart;
@@ -19,7 +19,7 @@ static PetscInt OrientRow(Mat A, const GraphRows *rows, PetscInt r, const PetscS
   PetscInt        n = 0, k = rows->block[1] ? rows->csr[1].i[r] : 0;
   const PetscInt  stop = rows->block[1] ? rows->csr[1].i[r + 1] : 0;
 
-  for (int part = 0; part < 3; part++) { /* the columns before those of this process, these, and those behind */
+  for (int part = 0; part < 3; part++) { /* the columns before this process's, this process's, and those after */
     if (part == 1) {
       for (PetscInt q = rows->csr[0].i[r]; q < rows->csr[0].i[r + 1]; q++) {
         const PetscInt c = rows->csr[0].j[q];

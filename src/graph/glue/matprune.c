@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   MatPruneRows() and MatPowEntries(): the entries of a matrix, one by one
+   MatPruneRows() and MatPowEntries(): operations on single entries
 */
 #include <petscambgraph.h>
 #include "sys/systhreads.h"
@@ -13,18 +13,18 @@
 
   Input Parameters:
 + A     - the matrix, of `MATAIJ` or a type that extends it
-. least - entries of a smaller absolute value are left out, but not the largest of a row
-- keep  - the largest number of entries of a row that stay, at least 1; of entries of the same absolute value, those of lower columns stay
+. least - least absolute value of an entry to copy; the largest of a row is always copied
+- keep  - most entries of a row to copy, at least 1; of entries with the same absolute value those in lower columns are copied
 
   Output Parameter:
-. B - the matrix of the entries that stay, with the type and the layouts of `A`
+. B - the matrix of the copied entries, with the type and the layouts of `A`
 
   Level: intermediate
 
   Notes:
-  `MatFilter()` (`MatChop()` before PETSc 3.20) leaves out entries by their values alone, and in place.
+  `MatFilter()` (`MatChop()` before PETSc 3.20) drops entries by their values alone, and in place.
 
-  The absolute value of a NaN counts as infinity. The entries are chosen on the host, also those of a matrix on a GPU, since the pattern of a matrix is made there.
+  The absolute value of a NaN counts as infinity. The host chooses the entries, also of a matrix on a GPU, because PETSc builds patterns on the host.
 
   Errors:
 + `PETSC_ERR_ARG_WRONGSTATE` - the matrix is not assembled
@@ -51,7 +51,7 @@ PetscErrorCode MatPruneRows(Mat A, PetscReal least, PetscInt keep, Mat *B)
   PetscValidLogicalCollectiveReal(A, least, 2);
   PetscValidLogicalCollectiveInt(A, keep, 3);
   PetscCall(GraphCheckAIJ(A, "MatPruneRows()"));
-  PetscCheck(keep > 0, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_OUTOFRANGE, "%" PetscInt_FMT " entries of a row are to stay; ask for at least 1", keep);
+  PetscCheck(keep > 0, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_OUTOFRANGE, "MatPruneRows() cannot keep %" PetscInt_FMT " entries of a row; give at least 1", keep);
   PetscCall(GraphLocalGet(A, &rows));
   for (int64_t r = 0; r < rows.csr.m; r++) longest = PetscMax(longest, rows.csr.i[r + 1] - rows.csr.i[r]);
   PetscCall(PetscMalloc1((size_t)nthread * 2 * (size_t)longest, &work));

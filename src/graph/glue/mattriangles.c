@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   MatCountTriangles(): on the host by the other operations of this folder, on a GPU by kernels of its own
+   MatCountTriangles(): on the host through this folder's other operations, on a GPU through its own kernels
 */
 #include <petscambgraph.h>
 #include "graph/glue/graph.h"
 #include "graph/glue/graphcount.h"
 
-/* Each edge is kept in the direction from the vertex of lower degree; a triangle is then one path of two edges beside one edge */
+/* Symmetrizes A and keeps each edge once, from the vertex of lower degree, in U. A triangle is then a path of two edges whose ends an edge joins: the
+   count is the sum of (U U) o U. */
 static PetscErrorCode TrianglesHost(Mat A, PetscInt64 *count)
 {
   Mat            B, U;
@@ -44,7 +45,8 @@ static PetscErrorCode TrianglesHost(Mat A, PetscInt64 *count)
   Level: intermediate
 
   Note:
-  The triangles of a matrix of one process that is on a GPU are counted there: only the number comes to the host. For any other matrix a symmetric copy is made, and oriented by `MatGraphOrient()`.
+  A matrix of one process on a GPU is counted there, and only the number crosses the bus. For any other matrix the function creates a symmetric copy and orients it by
+  `MatGraphOrient()`.
 
   Errors:
 + `PETSC_ERR_ARG_WRONGSTATE` - the matrix is not assembled

@@ -1,25 +1,26 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   MATPARTITIONINGBITONIC: rows are dealt by their lengths
+   MATPARTITIONINGBITONIC: distributes rows by length
 
-   Reference:
+   Source:
 .  * - X. Yang, S. Parthasarathy and P. Sadayappan, "Fast sparse matrix-vector multiplication on GPUs: implications for graph mining", Proceedings of the VLDB
-   Endowment 4 (4), 2011
+      Endowment 4 (4), 2011
 */
 #include <petsc/private/matimpl.h>
 #include <petscambgraph.h>
 
-/* Counts the rows of each length, in all and on the processes before this one; a row then knows its place in the order of lengths */
+/* Sets the part of each row. Counts the rows of each length on this process, on the processes before it and in total, which gives each row's place in the
+   order of lengths, the longest first. Rounds of part->n rows go to the parts forwards and backwards in turn. */
 static PetscErrorCode BitonicApply(MatPartitioning part, IS *owner)
 {
   Mat         A = part->adj;
   MPI_Comm    comm;
-  PetscInt    first, last, most = 0, length, longer = 0, *here, *before, *all, *deal;
+  PetscInt    first, last, most = 0, length, longer = 0, *here, *before, *all, *deal; /* deal: the rows' lengths, then their parts */
   PetscMPIInt n;
 
   PetscFunctionBegin;
   PetscCall(PetscObjectGetComm((PetscObject)A, &comm));
-  PetscCheck(!part->vertex_weights, comm, PETSC_ERR_SUP, "The bitonic deal goes by the lengths of rows, and knows no weights of vertices; leave out MatPartitioningSetVertexWeights()");
+  PetscCheck(!part->vertex_weights, comm, PETSC_ERR_SUP, "MATPARTITIONINGBITONIC distributes rows by length and does not support vertex weights; do not call MatPartitioningSetVertexWeights()");
   PetscCall(MatGetOwnershipRange(A, &first, &last));
   PetscCall(PetscMalloc1(last - first, &deal));
   for (PetscInt r = first; r < last; r++) {
@@ -49,11 +50,11 @@ static PetscErrorCode BitonicApply(MatPartitioning part, IS *owner)
 }
 
 /*MC
-   MATPARTITIONINGBITONIC - `MATPARTITIONINGBITONIC` = "bitonic" - deals the rows of a matrix to the parts, the longest first, and in reverse order of the parts in
-   every other round: the part with the longest row of a round gets the shortest row of the next.
+   MATPARTITIONINGBITONIC - `MATPARTITIONINGBITONIC` = "bitonic" - distributes a matrix's rows to the parts by length, the longest first, in rounds of
+   one row a part; every other round runs backwards, so the part with the longest row of a round gets the shortest row of the next.
 
-   All parts have about as many rows and as many nonzeros, whatever the lengths of the rows are. Neighbours are not kept together, so that processes exchange
-   more entries of a vector than with contiguous rows.
+   All parts get about equally many rows and nonzeros, whatever the lengths of the rows. Neighbouring rows go to different parts, so processes exchange more
+   entries of a vector than with contiguous rows.
 
    Options Database Key:
 .  -mat_partitioning_type bitonic - sets the type, in `MatPartitioningSetFromOptions()`

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   VecShiftToSum() and VecScaleToSum(): a vector gets another sum, and is compared with the vector before
+   VecShiftToSum() and VecScaleToSum(): change a vector's sum, and compare it with a previous vector
 */
 #include <petscambgraph.h>
 #include <petsc/private/vecimpl.h>

@@ -9,7 +9,7 @@
 #include "sys/systypes.h"
 #include "sys/syscuda.h"
 
-/* What is done to z, and what is found out */
+/* The operation on z, and its results */
 typedef struct {
   Vec         z, where, x;
   PetscBool   scale;
@@ -17,5 +17,5 @@ typedef struct {
   PetscScalar sum, total;
 } VecToSum;
 
-/* Does the work if all vectors are on a GPU */
+/* Runs the operation if all vectors are on a GPU */
 SYS_DEVICE PetscErrorCode VecToSumDevice(VecToSum *s, PetscBool *done) SYS_STUB((*done = PETSC_FALSE, PETSC_SUCCESS));

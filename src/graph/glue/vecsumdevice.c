@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   VecShiftToSum() and VecScaleToSum() of vectors on a GPU. The room for sums hangs on the vector that is changed.
+   VecShiftToSum() and VecScaleToSum() of vectors on a GPU. The work space is composed with the vector.
 */
 #include <petscdevice_cuda.h>
 #include <petsc/private/vecimpl.h>
@@ -11,6 +11,7 @@
 
 #define VECTOSUM "VecToSum_petscamb"
 
+/* Clears *serves if v is not on a GPU; v may be NULL */
 static PetscErrorCode Serves(Vec v, PetscBool *serves)
 {
   PetscBool cuda;
@@ -37,6 +38,7 @@ static PetscErrorCode SumsDestroy(PetscAMBCtxArgument arg)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Gets the work space composed with z; creates it at the first call */
 static PetscErrorCode SumsGet(Vec z, GraphSums **S)
 {
   PetscContainer container;
@@ -59,6 +61,7 @@ static PetscErrorCode SumsGet(Vec z, GraphSums **S)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* On one process the sum of z stays on the device between the two passes; on several it is reduced on the host and passed to the second */
 PetscErrorCode VecToSumDevice(VecToSum *s, PetscBool *done)
 {
   MPI_Comm           comm;

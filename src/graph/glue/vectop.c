@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   VecGetTop(): the greatest entries of a vector
+   VecGetTop(): the largest entries of a vector
 */
 #include <petscambgraph.h>
 #include "graph/glue/graph.h"
@@ -24,7 +24,7 @@
 
   Notes:
   All processes get the result. A NaN comes after all numbers. From a vector on a GPU with more than twice `k` local entries the `k` greatest are copied to the host, and no others; the
-  result is the same. From other vectors, and without memory on the GPU, they are taken on the host.
+  result is the same. For other vectors, and if memory on the GPU is short, the host finds them.
 
   Errors:
 . `PETSC_ERR_ARG_OUTOFRANGE` - `k` is negative, or the entries that the processes send are more than 2^31 - 1 in all
@@ -54,7 +54,7 @@ PetscErrorCode VecGetTop(Vec x, PetscInt k, PetscInt *n, PetscInt index[], Petsc
   PetscValidHeaderSpecific(x, VEC_CLASSID, 1);
   PetscValidLogicalCollectiveInt(x, k, 2);
   PetscCall(PetscObjectGetComm((PetscObject)x, &comm));
-  PetscCheck(k >= 0, comm, PETSC_ERR_ARG_OUTOFRANGE, "%" PetscInt_FMT " entries cannot be got; ask for 0 or more", k);
+  PetscCheck(k >= 0, comm, PETSC_ERR_ARG_OUTOFRANGE, "%" PetscInt_FMT " entries were requested; give 0 or more", k);
   PetscCallMPI(MPI_Comm_size(comm, &size));
   PetscCall(VecGetLocalSize(x, &m));
   PetscCall(VecGetOwnershipRange(x, &first, NULL));
@@ -72,10 +72,10 @@ PetscErrorCode VecGetTop(Vec x, PetscInt k, PetscInt *n, PetscInt index[], Petsc
   for (PetscMPIInt p = 0; p < size; p++) {
     at[p] = (PetscMPIInt)total;
     total += counts[p];
-    PetscCheck(total <= PETSC_MPI_INT_MAX, comm, PETSC_ERR_ARG_OUTOFRANGE, "%" PetscInt_FMT " entries of each process are more than 2^31 - 1 in all; ask for fewer", k);
+    PetscCheck(total <= PETSC_MPI_INT_MAX, comm, PETSC_ERR_ARG_OUTOFRANGE, "%" PetscInt_FMT " entries of each process are more than 2^31 - 1 in all; request fewer", k);
   }
 
-  /* the entries of all processes, by process; equal ones of one process are in ascending order already */
+  /* all processes' entries, by process; equal entries of one process are in ascending order */
   {
     PetscInt *send;
 

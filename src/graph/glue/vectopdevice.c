@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   VecGetTop() of a vector on a GPU: the device finds the entries, and the host puts them in order
+   VecGetTop() of a vector on a GPU: the device finds the entries, the host sorts them
 */
 #include <petscdevice_cuda.h>
 #include <petsc/private/vecimpl.h>
@@ -32,10 +32,10 @@ PetscErrorCode VecTopDevice(Vec x, PetscMPIInt k, int64_t place[], PetscReal val
   PetscCheck(status == SYS_SUCCESS || status == SYS_OUT_OF_MEMORY, PETSC_COMM_SELF, PETSC_ERR_GPU, "The greatest entries of a vector on the GPU: %s", SysDeviceErrorText());
   if (status == SYS_SUCCESS) {
     PetscCall(PetscLogGpuToCpu((PetscLogDouble)k * (sizeof(*from) + sizeof(*found))));
-    (void)GraphTop(k, found, k, place, value); /* equal entries are in the order of their places */
+    (void)GraphTop(k, found, k, place, value); /* equal entries are ordered by place */
     for (PetscMPIInt q = 0; q < k; q++) place[q] = from[place[q]];
     *done = PETSC_TRUE;
-  } else PetscCall(PetscInfo(x, "Not enough memory on the GPU for the greatest entries of a vector, on the host then\n"));
+  } else PetscCall(PetscInfo(x, "Not enough memory on the GPU for the largest entries of a vector: the host finds them\n"));
   PetscCall(PetscFree2(from, found));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   The sum of a product of sparse matrices over the places of a third one. The product is not stored: a row of the mask is spread over a dense array, which the rows
-   of B are multiplied with.
+   The sum of a product of sparse matrices over a third one's places. The product is not stored: a row of the mask is spread over a dense array, by
+   which the rows of B are multiplied.
 */
 #include "sys/systhreads.h"
 #include "graph/host/graphbits.h"
 
-#define CHUNK 64   /* rows that a thread takes at a time */
-#define LOOK  4096 /* values that it looks at before it asks whether another one has found a value that is not 1 */
+#define GRAPH_MASK_ROWS   64   /* rows of a thread's chunk */
+#define GRAPH_ONES_VALUES 4096 /* values between two checks whether another thread found a value that is not 1 */
 
-/* Stops soon after the first value that is not 1 */
+/* Returns whether all values are 1; stops soon after the first that is not */
 static int AllOnes(int nthread, const SysCSR *A)
 {
   const int64_t begin = A->i[0], end = A->i[A->m];
   int           ones = 1;
 
 #pragma omp parallel for num_threads(nthread) schedule(static)
-  for (int64_t first = begin; first < end; first += LOOK) {
-    const int64_t last  = SysMin(first + LOOK, end);
+  for (int64_t first = begin; first < end; first += GRAPH_ONES_VALUES) {
+    const int64_t last  = SysMin(first + GRAPH_ONES_VALUES, end);
     int           other = 0, still;
 
 #pragma omp atomic read
@@ -31,14 +31,15 @@ static int AllOnes(int nthread, const SysCSR *A)
   return ones;
 }
 
-/* The sums if all values are 1, as in the count of triangles: no values are read, and a row of the mask is a bit for each column, so that all of it stays near the processor */
+/* Computes the sums if all values are 1, as in the count of triangles: reads no values, and a row of the mask is one bit a column, which stays in the
+   caches */
 static void MaskCount(int nthread, const SysCSR *A, const SysInt *place, const SysCSR *B, const SysCSR *M, double *sum, SysReal *work)
 {
 #pragma omp parallel num_threads(nthread)
   {
     uint32_t *mask = (uint32_t *)(work + M->n * omp_get_thread_num());
 
-#pragma omp for schedule(dynamic, CHUNK) nowait
+#pragma omp for schedule(dynamic, GRAPH_MASK_ROWS) nowait
     for (int64_t r = 0; r < A->m; r++) {
       int64_t total = 0;
 
@@ -66,7 +67,7 @@ void GraphMaskSum(int nthread, const SysCSR *A, const SysInt *place, const SysCS
   {
     SysReal *mask = work + M->n * omp_get_thread_num();
 
-#pragma omp for schedule(dynamic, CHUNK) nowait
+#pragma omp for schedule(dynamic, GRAPH_MASK_ROWS) nowait
     for (int64_t r = 0; r < A->m; r++) {
       double total = 0;
 

@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   The entries of a matrix whose places another matrix stores, or does not store. A row of the mask is a bit for each column, so that columns may have any order.
+   The entries of a matrix at places that another matrix stores, or does not store. A row of the mask is one bit a column, so columns may have any
+   order.
 */
 #include "sys/systhreads.h"
 #include "graph/host/graphbits.h"
 
-#define CHUNK 256 /* rows that a thread takes at a time */
+#define GRAPH_ENTRIES_ROWS 256 /* rows of a thread's chunk */
 
 int64_t GraphMaskWords(int64_t n)
 {
   return (n >> GRAPH_BITS_SHIFT) + 1;
 }
 
-/* Counts the entries of a row that stay, and copies them if j is not NULL. The mask is zero before and afterwards. */
+/* Counts a row's remaining entries, and copies them if j is not NULL. The mask is zero on entry and on return. */
 static SysInt MaskRow(const SysCSR *A, const SysCSR *M, int complement, int64_t r, uint32_t *mask, SysInt *j, SysScalar *a)
 {
   SysInt n = 0;
@@ -37,7 +38,7 @@ void GraphMaskCount(int nthread, const SysCSR *A, const SysCSR *M, int complemen
   {
     uint32_t *mask = work + GraphMaskWords(M->n) * omp_get_thread_num();
 
-#pragma omp for schedule(dynamic, CHUNK) nowait
+#pragma omp for schedule(dynamic, GRAPH_ENTRIES_ROWS) nowait
     for (int64_t r = 0; r < A->m; r++) length[r] = MaskRow(A, M, complement, r, mask, NULL, NULL);
   }
 }
@@ -48,7 +49,7 @@ void GraphMaskFill(int nthread, const SysCSR *A, const SysCSR *M, int complement
   {
     uint32_t *mask = work + GraphMaskWords(M->n) * omp_get_thread_num();
 
-#pragma omp for schedule(dynamic, CHUNK) nowait
+#pragma omp for schedule(dynamic, GRAPH_ENTRIES_ROWS) nowait
     for (int64_t r = 0; r < A->m; r++) {
       if (i[r] < i[r + 1]) (void)MaskRow(A, M, complement, r, mask, j + i[r], a + i[r]);
     }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   Products of a pattern with words of bits, in which "or" takes the place of the sum. A thread that reads a word while another one sets bits of it sees some of these
-   bits or none; the bits at the end are the same.
+   Products of a pattern with words of bits, with "or" as the sum. A thread that reads a word while another sets bits of it sees some of them or none;
+   the final bits are the same.
 */
 #include "sys/systhreads.h"
 #include "graph/host/graphhost.h"

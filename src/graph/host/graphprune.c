@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   The largest entries of rows, and powers of entries
+   Pruning of rows to their largest entries, and powers of entries
 */
 #include <math.h>
 #include "sys/systhreads.h"
@@ -25,7 +25,7 @@ static void GraphSwap(SysReal *a, SysReal *b)
   *b = t;
 }
 
-/* The k-th greatest of n numbers, k >= 1, by Hoare's selection; the numbers change places */
+/* Returns the k-th largest of n numbers, k >= 1, by Hoare's selection; permutes them */
 static SysReal GraphSelect(int64_t n, SysReal *v, int64_t k)
 {
   int64_t low = 0, high = n - 1;
@@ -46,13 +46,13 @@ static SysReal GraphSelect(int64_t n, SysReal *v, int64_t k)
   return v[low];
 }
 
-/* What stays in a row: entries larger than bound, and the first ties entries equal to it */
+/* The entries of a row to keep: those larger than bound, and the first `ties` equal to it */
 typedef struct {
   SysReal bound;
   int64_t above, ties;
 } GraphKept;
 
-/* The entries of at least this size, but no more than keep, and the largest in any case. size[] gets the sizes of the n entries; work has room for as many. */
+/* Returns the entries to keep: of at least this size, at most keep, and the largest in any case. size[] gets the n entries' sizes; work: n numbers. */
 static GraphKept GraphPruneRow(int64_t n, const SysScalar *a, SysReal least, int64_t keep, SysReal *size, SysReal *work)
 {
   GraphKept kept  = {least, 0, 0};

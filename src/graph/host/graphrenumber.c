@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   New numbers of rows and columns. Keys are sorted digit by digit, short rows by insertion.
+   Renumbering of rows and columns. Keys are sorted digit by digit, short rows by insertion.
 */
 #include <string.h>
 #include "sys/systhreads.h"
 #include "graph/host/graphhost.h"
 
-#define GRAPH_DIGIT 8 /* bits of a digit; fewer in a row, whose digits are counted anew for few entries */
+#define GRAPH_DIGIT 8 /* bits of a digit within a row, whose digits are counted anew for few entries; GRAPH_WIDE for all rows */
 #define GRAPH_WIDE  11
-#define GRAPH_SHORT 48 /* entries of a row that insertion sorts faster */
+#define GRAPH_SHORT 48 /* most entries of a row for insertion sort */
 
 static inline SysInt GraphDigit(SysInt key, int low, int bits)
 {
   return key >> low & (((SysInt)1 << bits) - 1);
 }
 
-/* The places at which entries of each digit begin */
+/* Sets the first place of each digit's entries */
 static void GraphDigits(int64_t n, const SysInt *key, int low, int bits, int64_t *begin)
 {
   int64_t sum = 0;

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   The sum of a vector, and a step that gives a vector another sum. The entries are cut into as many parts on any number of threads, whose sums are added in their order.
+   The sum of a vector, and a step that changes a vector's sum. The entries have a fixed number of parts, whose sums are added in order, so the bits
+   do not depend on the number of threads.
 */
 #include <math.h>
 
 #include "graph/host/graphhost.h"
 
-#define PARTS 512
+#define GRAPH_SUM_PARTS 512
 
 #if defined(SYS_COMPLEX)
   #define Magnitude(x) ((SysReal)cabs((double _Complex)(x)))
@@ -16,39 +17,39 @@
 
 SysScalar GraphSum(int nthread, int64_t n, const SysScalar *x)
 {
-  SysScalar part[PARTS], sum = 0;
+  SysScalar part[GRAPH_SUM_PARTS], sum = 0;
 
 #if defined(_OPENMP)
   #pragma omp parallel for num_threads(nthread) if (nthread > 1) schedule(static)
 #endif
-  for (int p = 0; p < PARTS; p++) {
+  for (int p = 0; p < GRAPH_SUM_PARTS; p++) {
     SysScalar s = 0;
 
-    for (int64_t k = n * p / PARTS; k < n * (p + 1) / PARTS; k++) s += x[k];
+    for (int64_t k = n * p / GRAPH_SUM_PARTS; k < n * (p + 1) / GRAPH_SUM_PARTS; k++) s += x[k];
     part[p] = s;
   }
   (void)nthread;
-  for (int p = 0; p < PARTS; p++) sum += part[p];
+  for (int p = 0; p < GRAPH_SUM_PARTS; p++) sum += part[p];
   return sum;
 }
 
 SysReal GraphStep(int nthread, int64_t n, SysScalar f, SysScalar t, const SysScalar *where, const SysScalar *x, SysScalar *z)
 {
-  SysReal part[PARTS], sum = 0;
+  SysReal part[GRAPH_SUM_PARTS], sum = 0;
 
 #if defined(_OPENMP)
   #pragma omp parallel for num_threads(nthread) if (nthread > 1) schedule(static)
 #endif
-  for (int p = 0; p < PARTS; p++) {
+  for (int p = 0; p < GRAPH_SUM_PARTS; p++) {
     SysReal s = 0;
 
-    for (int64_t k = n * p / PARTS; k < n * (p + 1) / PARTS; k++) {
+    for (int64_t k = n * p / GRAPH_SUM_PARTS; k < n * (p + 1) / GRAPH_SUM_PARTS; k++) {
       z[k] = f * z[k] + (where ? t * where[k] : t);
       if (x) s += Magnitude(x[k] - z[k]);
     }
     part[p] = s;
   }
   (void)nthread;
-  for (int p = 0; p < PARTS; p++) sum += part[p];
+  for (int p = 0; p < GRAPH_SUM_PARTS; p++) sum += part[p];
   return sum;
 }

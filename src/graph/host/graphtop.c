@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   The greatest entries of a vector, by a heap whose root is the last of those found so far
+   The largest entries of a vector, by a heap whose root is the last of those found so far
 */
 #include "graph/host/graphhost.h"
 
@@ -10,13 +10,13 @@
   #define RealPart(x) (x)
 #endif
 
-/* Does entry p come after entry q? */
+/* Returns whether entry p comes after entry q */
 static int GraphAfter(const SysScalar *x, int64_t p, int64_t q)
 {
   const SysReal a = RealPart(x[p]), b = RealPart(x[q]);
 
   if (a > b || a < b) return a < b;
-  if ((a != a) != (b != b)) return a != a; /* a NaN comes after all numbers */
+  if ((a != a) != (b != b)) return a != a; /* NaN comes after all numbers */
   return p > q;
 }
 
@@ -44,7 +44,7 @@ int64_t GraphTop(int64_t n, const SysScalar *x, int64_t k, int64_t *place, SysRe
     place[0] = p;
     GraphSift(x, count, place, 0);
   }
-  for (int64_t left = count; left-- > 1;) { /* the last of all goes to the end */
+  for (int64_t left = count; left-- > 1;) { /* the last one goes to the end */
     const int64_t last = place[0];
 
     place[0]    = place[left];

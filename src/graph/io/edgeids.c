@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   The numbers of vertices with arbitrary ids. Each process keeps a range of the ids of all processes; samples of the ids choose the ranges.
+   Numbering of vertices with arbitrary ids. Each process keeps one range of all processes' ids; samples of the ids determine the ranges.
 */
 #include <stdlib.h>
 #include "graph/io/edgeids.h"
 #include <petscambgraph.h>
 
-#define EDGE_SAMPLES 64 /* ids of each process from which the ranges are chosen */
-#define EDGE_SPREAD  8  /* ids that span at most so many times their count have a table */
+#define EDGE_SAMPLES 64 /* sampled ids a process */
+#define EDGE_SPREAD  8  /* ratio of span to count up to which ids have a table */
 
 static int EdgeIdsCompare(const void *a, const void *b)
 {
@@ -16,7 +16,7 @@ static int EdgeIdsCompare(const void *a, const void *b)
   return x < y ? -1 : x > y;
 }
 
-/* Sorts a list and drops repetitions */
+/* Sorts a list and removes duplicates */
 static int64_t EdgeIdsSort(int64_t n, int64_t list[])
 {
   int64_t kept = 0;
@@ -64,7 +64,7 @@ PetscErrorCode EdgeIdsDestroy(EdgeIds *ids)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Collective. bound[p], for p < size - 1, parts the ids of all processes in ranges of about the same size */
+/* Collective. Sets bound[p], p < size - 1, which split all processes' ids into ranges of similar size */
 static PetscErrorCode EdgeIdsBounds(MPI_Comm comm, const EdgeIds *ids, int64_t bound[])
 {
   PetscMPIInt size;
@@ -79,7 +79,7 @@ static PetscErrorCode EdgeIdsBounds(MPI_Comm comm, const EdgeIds *ids, int64_t b
   for (PetscMPIInt p = 0; p < size; p++) {
     const int64_t *part = all + (size_t)p * (EDGE_SAMPLES + 1), count = part[0];
 
-    for (int64_t k = 0; k < count; k++) all[n++] = part[k + 1]; /* these places were read before */
+    for (int64_t k = 0; k < count; k++) all[n++] = part[k + 1]; /* these places have been read */
   }
   n = EdgeIdsSort(n, all);
   for (PetscMPIInt p = 0; p < size - 1; p++) bound[p] = n ? all[n * (p + 1) / size] : 0;
@@ -87,13 +87,13 @@ static PetscErrorCode EdgeIdsBounds(MPI_Comm comm, const EdgeIds *ids, int64_t b
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Counts of ids that this process sends to and receives from each process, and their places */
+/* Counts and offsets of the ids sent to and received from each process */
 typedef struct {
   PetscMPIInt *out, *in, *out_at, *in_at;
   int64_t      received;
 } EdgeExchange;
 
-/* Collective. Makes the places from the numbers in out[] */
+/* Collective. Sets the offsets from the numbers in out[] */
 static PetscErrorCode EdgeExchangeSetUp(MPI_Comm comm, EdgeExchange *x)
 {
   PetscMPIInt size;

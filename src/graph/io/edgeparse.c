@@ -6,7 +6,7 @@
 #include "graph/io/edgeparse.h"
 #include "mat/io/mtxparse.h"
 
-#define EDGE_LINE 512 /* bytes of a line that are not a comment, at most, without blanks around them */
+#define EDGE_LINE 512 /* most bytes of a line that is not a comment, without surrounding blanks */
 
 static int EdgeIsBlank(char c)
 {
@@ -19,7 +19,7 @@ static const char *EdgeSkip(const char *p, const char *end)
   return p;
 }
 
-/* Skips what separates two columns: blanks, and one comma among them */
+/* Skips a separator of two columns: blanks with at most one comma */
 static const char *EdgeSeparator(const char *p, const char *end)
 {
   p = EdgeSkip(p, end);
@@ -31,7 +31,7 @@ static int EdgeIsComment(const char *p, const char *end)
   return p < end && (*p == '#' || *p == '%');
 }
 
-/* Reads a vertex; returns NULL and sets the reason if there is none */
+/* Reads a vertex; on failure returns NULL and sets the reason */
 static const char *EdgeVertex(const char *p, const char *end, int64_t *id, const char **reason)
 {
   int64_t v = 0;
@@ -57,7 +57,7 @@ static const char *EdgeVertex(const char *p, const char *end, int64_t *id, const
   return p;
 }
 
-/* Reads the weight at the end of a line; the number is copied to text that a zero ends */
+/* Reads the weight at the end of a line, through a zero-terminated copy */
 static int EdgeWeight(const char *p, const char *end, double *weight, const char **reason)
 {
   char        text[EDGE_LINE + 1];
@@ -105,7 +105,7 @@ EdgeStatus EdgeParse(const char *text, size_t length, int last, Edge *edges, siz
   return EDGE_MORE;
 }
 
-/* Does the line have names of columns alone: words that begin with a letter, an underscore or a quotation mark? */
+/* Returns whether the line has only column names: words that begin with a letter, an underscore or a quotation mark */
 static int EdgeIsNames(const char *p, const char *end)
 {
   while (p < end) {

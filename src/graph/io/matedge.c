@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   MatLoadEdgeList(): from a list of edges to a distributed matrix
+   MatLoadEdgeList(): from a list of edges to a distributed matrix.
 
-   Each process reads the lines that begin in its share of a plain file; the first process reads a compressed file. The ids are numbered, and the edges then take the way of
-   the entries of a Matrix Market file.
+   Each process reads the lines that begin in its share of a plain file; the first process reads a compressed file. The ids are numbered; then the
+   edges are handled as the entries of a Matrix Market file.
 */
 #include <petsc/private/petscimpl.h>
 #include <petscambgraph.h>
@@ -18,7 +18,7 @@ typedef struct {
   size_t count, capacity;
 } EdgeStore;
 
-/* Parses an open file up to its end or to its first fault. *lines is the number of lines before. */
+/* Parses an open file to its end or its first fault. *lines: lines before. */
 static PetscErrorCode MatEdgeParse(MtxFile *f, EdgeStore *store, int64_t *lines, MtxFault *fault)
 {
   PetscFunctionBegin;
@@ -52,7 +52,7 @@ static PetscErrorCode MatEdgeReadHead(MtxFile *f, EdgeHead *head, MtxFault *faul
   size_t     used   = 1;
 
   PetscFunctionBegin;
-  while (status == EDGE_MORE && used && MtxFileFill(f, fault, head->lines + 1)) { /* nothing is used of a line that is too long, which MatEdgeParse() reports */
+  while (status == EDGE_MORE && used && MtxFileFill(f, fault, head->lines + 1)) { /* a line that is too long consumes nothing; MatEdgeParse() reports it */
     status = EdgeParseHead(head, f->text + f->begin, f->length, f->last, &used);
     f->begin += used;
     f->length -= used;
@@ -62,7 +62,7 @@ static PetscErrorCode MatEdgeReadHead(MtxFile *f, EdgeHead *head, MtxFault *faul
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Reads the share of this process. A fault has the line within the share. */
+/* Reads this process's share. A fault has its line within the share. */
 static PetscErrorCode MatEdgeReadShare(MPI_Comm comm, const char file[], EdgeStore *store, int64_t *lines, MtxFault *fault)
 {
   MtxFile     f;
@@ -85,7 +85,7 @@ static PetscErrorCode MatEdgeReadShare(MPI_Comm comm, const char file[], EdgeSto
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* All processes get the fault of the first process that has one, with the line in the file */
+/* Distributes the first faulty process's fault, with its line in the file */
 static PetscErrorCode MatEdgeAgree(MPI_Comm comm, int64_t lines, MtxFault *fault)
 {
   PetscMPIInt rank, mine, first;
@@ -102,7 +102,7 @@ static PetscErrorCode MatEdgeAgree(MPI_Comm comm, int64_t lines, MtxFault *fault
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Makes the matrix of all edges, which it frees, and the ids of the rows of this process */
+/* Creates the matrix of all edges and the ids of this process's rows; frees the edges */
 static PetscErrorCode MatEdgeFill(Mat A, const char file[], PetscMPIInt tag, EdgeStore *store, PetscInt64 **rows)
 {
   MPI_Comm        comm    = PetscObjectComm((PetscObject)A);

@@ -51,7 +51,7 @@ extern PetscErrorCode MatAIJGetBlocks(Mat A, Mat block[2], const PetscInt **garr
 /* Returns PETSC_TRUE if A is an AIJCUSPARSE, sequential or MPI */
 extern PetscBool MatAIJIsCUSPARSE(Mat A);
 
-/* The number of host threads for loops over nz entries */
+/* Returns the number of host threads for loops over nz entries */
 static inline int MatAIJThreads(PetscInt nz)
 {
   return (int)PetscMin(SysThreads(), 1 + (PetscInt64)nz / SYS_TUNE_THREAD_NONZEROS);
@@ -68,7 +68,7 @@ extern PetscErrorCode MatTranspose_MPIAIJ_AMB(Mat A, MatReuse reuse, Mat *B);
 /* Replaces the conversion of A to MATHYPRE by a copy of arrays, or restores that of PETSc; does nothing in a build without hypre */
 extern PetscErrorCode MatAIJHYPRECompose(Mat A, PetscBool seq, PetscBool add);
 
-/* Between Begin and End, which nest, PETSc allocates large arrays on huge pages. End follows errors too. */
+/* Between Begin and End, which nest, PETSc allocates large arrays on huge pages. Call End after errors too. */
 extern void           MatAIJPagesSetUse(PetscBool use); /* PETSC_FALSE: Begin and End do nothing */
 extern PetscErrorCode MatAIJPagesSetFromOptions(void);
 extern void           MatAIJPagesBegin(void);
@@ -115,7 +115,7 @@ static inline void MatAIJSetHostNewest(Mat A) { }
 
 #endif
 
-/* The stubs do not write to their results: the caller initializes a flag with PETSC_FALSE */
+/* The stubs do not write their results: callers initialize flags with PETSC_FALSE */
 
 /* Sets *found if the machine has a device that PETSc may use; does not initialize the device */
 SYS_DEVICE PetscErrorCode MatAIJHasDevice(PetscBool *found) SYS_STUB(PETSC_SUCCESS);
@@ -130,22 +130,22 @@ SYS_DEVICE PetscErrorCode MatAIJCUSPARSEReset(Mat A) SYS_STUB(PETSC_SUCCESS);
 /* Sets the triangular solves of a small AIJCUSPARSE to the host, unless an option says otherwise */
 SYS_DEVICE PetscErrorCode MatAIJCUSPARSESetCPUSolve(Mat A) SYS_STUB(PETSC_SUCCESS);
 
-/* Allocates memory of the device that other processes may open, and puts its address at memory: NULL, with *enough PETSC_FALSE, if memory is short. Any other failure is an
-   error. */
+/* Allocates device memory that other processes may open, and stores its address at memory: NULL, with *enough PETSC_FALSE, if memory is short. Raises
+   an error for any other failure. */
 SYS_DEVICE PetscErrorCode MatAIJDeviceAllocate(size_t bytes, void *memory, PetscBool *enough) SYS_STUB(PETSC_SUCCESS);
 
-/* Gets the arrays of a sequential AIJCUSPARSE on the device, not the sizes, and the stream of PETSc. The other function gets sizes and arrays; a matrix without entries has
-   no arrays. */
+/* Gets the arrays of a sequential AIJCUSPARSE on the device, without sizes, and PETSc's stream; the other function gets sizes and arrays. A matrix
+   without entries has no arrays. */
 SYS_DEVICE PetscErrorCode MatAIJDeviceGetCSR(Mat A, SysCSR *csr, SysStream *stream) SYS_STUB(PETSC_SUCCESS);
 SYS_DEVICE PetscErrorCode MatAIJDeviceGetArrays(Mat A, SysCSR *csr) SYS_STUB(PETSC_SUCCESS);
 
 /* Uploads an AIJCUSPARSE, or both blocks of a MPIAIJCUSPARSE, unless it is on the GPU or bound to the CPU */
 SYS_DEVICE PetscErrorCode MatAIJDeviceUpload(Mat A) SYS_STUB(PETSC_SUCCESS);
 
-/* Creates a sequential AIJ of these arrays. With own, the matrix frees them, and PETSc allocated them; otherwise the caller keeps them. PETSc's preallocation makes five arrays of
-   one entry a row in place of two. PETSc does not search the rows for I-nodes: that takes one thread longer than all the rest. */
+/* Creates a sequential AIJ from these arrays. With own, they are from PetscMalloc(), and the matrix frees them; otherwise they stay the caller's. PETSc does not search its rows for
+   I-nodes, which would take one thread longer than everything else; its preallocation would need five arrays of one entry a row in place of two. */
 SYS_DEVICE PetscErrorCode MatAIJDeviceCreateWithArrays(PetscInt m, PetscInt n, PetscInt i[], PetscInt j[], PetscScalar a[], PetscBool own, Mat *A) SYS_STUB(PETSC_SUCCESS);
 
-/* Pins large memory of the host, and unpins it if *pinned was set */
+/* Pins large host memory; Unpin reverses it if *pinned was set */
 SYS_DEVICE PetscErrorCode MatAIJDevicePin(const void *memory, size_t bytes, PetscBool *pinned) SYS_STUB(PETSC_SUCCESS);
 SYS_DEVICE PetscErrorCode MatAIJDeviceUnpin(const void *memory, PetscBool pinned) SYS_STUB(PETSC_SUCCESS);

@@ -25,10 +25,10 @@ PetscErrorCode MatAIJCUSPARSEFinalize(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-#define MAT_AIJ_CPU_SOLVE_ROWS 1000 /* rows; up to here the triangular solves of a factorisation are as fast on the host */
+#define MAT_AIJ_CPU_SOLVE_ROWS 1000 /* rows of a factor up to which triangular solves are as fast on the host */
 
-/* Before the first triangular solve of AIJCUSPARSE CUDA loads code, which takes 30 to 50 ms. For a small matrix, such as the coarsest level of multigrid,
-   PETSc's solves on the host are faster altogether. */
+/* CUDA loads code before AIJCUSPARSE's first triangular solve, which takes 30 to 50 ms. For a small matrix, such as the coarsest multigrid level,
+   PETSc's solves on the host are faster overall. */
 PetscErrorCode MatAIJCUSPARSESetCPUSolve(Mat A)
 {
   PetscBool given;
@@ -40,8 +40,8 @@ PetscErrorCode MatAIJCUSPARSESetCPUSolve(Mat A)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* PETSc has no function that frees the copy. A throw-away matrix exchanges its empty structure for the full one, and its destruction frees the copy with that. Settings that
-   PETSc stores in this structure come from the options again. */
+/* PETSc has no function that frees the copy. So the matrix exchanges its structure with the empty one of a temporary matrix, whose destruction frees
+   the copy. Settings that PETSc stores in this structure are read from the options again. */
 PetscErrorCode MatAIJCUSPARSEReset(Mat A)
 {
   void *full = A->spptr;

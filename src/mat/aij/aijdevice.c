@@ -23,7 +23,7 @@ PetscErrorCode MatAIJHasDevice(PetscBool *found)
   }
   if (cudaGetDeviceCount(&n) != cudaSuccess) {
     n = 0;
-    (void)cudaGetLastError(); /* clears the error, which later code would take for its own */
+    (void)cudaGetLastError(); /* clears the error, or later code would report it */
   }
   *found = (PetscBool)(n > 0);
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -38,12 +38,13 @@ PetscErrorCode MatAIJDeviceAllocate(size_t bytes, void *memory, PetscBool *enoug
   if (*enough) PetscCallCUDA(error);
   else {
     *(void **)memory = NULL;
-    (void)cudaGetLastError(); /* clears the error, which later code would take for its own */
+    (void)cudaGetLastError(); /* clears the error, or later code would report it */
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Pinned memory crosses the bus three to eight times as fast; pinning existing memory costs less than one copy of unpinned memory */
+/* Pins host memory for copies to the device. Pinned memory crosses the bus three to eight times as fast, and pinning costs less than one copy of
+   unpinned memory. */
 PetscErrorCode MatAIJDevicePin(const void *memory, size_t bytes, PetscBool *pinned)
 {
   PetscFunctionBegin;
@@ -110,7 +111,7 @@ PetscErrorCode MatAIJDeviceCreateWithArrays(PetscInt m, PetscInt n, PetscInt i[]
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscInt pattern_id = -1; /* of the data composed with a matrix: 1 more than the nonzero state of the pattern on the device */
+static PetscInt pattern_id = -1; /* id of data composed with a matrix: 1 + the nonzero state of the pattern on the device */
 
 static PetscErrorCode MatAIJSetDevicePattern(Mat A)
 {
@@ -120,7 +121,8 @@ static PetscErrorCode MatAIJSetDevicePattern(Mat A)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Returns PETSC_TRUE if the device has another pattern. PetscObjectComposedDataGetInt() is for data of the current state of the matrix, and new values change that. */
+/* Returns PETSC_TRUE if the device has another pattern. PetscObjectComposedDataGetInt() is bound to the matrix's current state, which new values
+   change. */
 static PetscBool MatAIJDevicePatternIsOld(Mat A)
 {
   const PetscObject object = (PetscObject)A;
@@ -129,8 +131,8 @@ static PetscBool MatAIJDevicePatternIsOld(Mat A)
   return (PetscBool)(object->intcomposeddata[pattern_id] != (PetscInt)(A->nonzerostate + 1));
 }
 
-/* PETSc copies values that are newer on the host to the device, and the pattern if the device does not have it yet, as before its own products; it never copies from the
-   device to the host. These arrays are pinned meanwhile. */
+/* As before its own products, PETSc copies values that are newer on the host, and the pattern if the device lacks it; it never copies from the device
+   to the host. The host's arrays are pinned for the copy. */
 PetscErrorCode MatAIJDeviceGetCSR(Mat A, SysCSR *csr, SysStream *stream)
 {
   const PetscBool new_values  = (PetscBool)(A->offloadmask == PETSC_OFFLOAD_UNALLOCATED || A->offloadmask == PETSC_OFFLOAD_CPU);

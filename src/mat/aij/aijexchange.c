@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   Assembly of an MPIAIJ from rows, or parts of rows, that processes send each other. PETSc puts each entry of another process into a stash and sorts them all. Here the sender
-   sorts the entries of a block, and an entry has the index of its column in a short sorted list. The receiver merges the lists: it sorts and searches no entry, and writes
-   both blocks of the matrix in place.
+   Assembly of an MPIAIJ from rows, or parts of rows, that processes send each other. PETSc puts each entry of another process into a stash and sorts
+   them all. Here the sender sorts a block's entries, and an entry has the index of its column in a short sorted list. The receiver merges the lists,
+   so it neither sorts nor searches entries, and writes both blocks of the matrix in place.
 */
 #include "sys/syscompat.h"
 #include "sys/systhreads.h"
@@ -32,7 +32,8 @@ PetscErrorCode MatAIJRowsDestroy(MatAIJRows *rows)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Lists the columns that have entries, and replaces local numbers of columns by indices into the list; used has a zero bit for each local number, before and after */
+/* Lists the columns with entries, and replaces local column numbers by indices into the list; used has a zero bit for each local number on entry and
+   on return */
 static PetscErrorCode RowBlockListColumns(MatAIJRowBlock *p, PetscInt n, const PetscInt global[], PetscInt first, uint64_t used[], PetscInt place[])
 {
   const PetscInt words = n / 64 + 1;
@@ -61,7 +62,7 @@ static PetscErrorCode RowBlockListColumns(MatAIJRowBlock *p, PetscInt n, const P
 PetscErrorCode MatAIJRowBlocksAdd(const MatAIJRows *rows, PetscLayout layout, PetscInt n, const PetscInt global[], PetscInt first, MatAIJRowBlocks *p)
 {
   PetscMPIInt    owner = 0;
-  const PetscInt parts = p->n + PetscMin(rows->m, layout->size); /* at most */
+  const PetscInt parts = p->n + PetscMin(rows->m, layout->size); /* most blocks */
   PetscInt      *place;
   uint64_t      *used;
 
@@ -146,7 +147,8 @@ static PetscErrorCode RowBlocksExchange(Mat A, const MatAIJRowBlocks *out, MatAI
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Gets the columns of the off-diagonal block, ascending. A column of a row block becomes its number k in the diagonal block, or -1 - k in the off-diagonal one. */
+/* Gets the off-diagonal block's columns, ascending. Column c of a row block becomes k >= 0, its number in the diagonal block, or -1 - k for the
+   off-diagonal one. */
 static PetscErrorCode RowBlocksUniteColumns(const MatAIJRowBlocks *in, PetscInt begin, PetscInt end, PetscInt *n, PetscInt **garray)
 {
   PetscInt64 room = 0;
@@ -163,7 +165,7 @@ static PetscErrorCode RowBlocksUniteColumns(const MatAIJRowBlocks *in, PetscInt 
       if (c < begin || c >= end) (*garray)[(*n)++] = c;
     }
   }
-  PetscCall(PetscIntSortSemiOrdered(*n, *garray)); /* it merges the lists, which are ascending */
+  PetscCall(PetscIntSortSemiOrdered(*n, *garray)); /* merges the lists, which are ascending */
   PetscCall(PetscSortedRemoveDupsInt(n, *garray));
   for (PetscMPIInt p = 0; p < in->n; p++) {
     PetscInt at = 0;
@@ -185,10 +187,10 @@ static PetscErrorCode RowBlocksUniteColumns(const MatAIJRowBlocks *in, PetscInt 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A sequential matrix whose arrays are filled in place */
+/* A sequential matrix that is filled in place */
 typedef struct {
   Mat          mat;
-  PetscInt    *j, *at; /* of each row the number of entries, later the place of the next one */
+  PetscInt    *j, *at; /* at[r]: number of row r's entries, later the place of its next one */
   PetscScalar *a;
 } BlockArrays;
 
@@ -221,13 +223,13 @@ static PetscErrorCode BlockArraysAssemble(BlockArrays *b)
 {
   PetscFunctionBegin;
   PetscCall(MatSeqAIJRestoreArrayWrite(b->mat, &b->a));
-  if (b->j) PetscCall(MatSeqAIJSetColumnIndices(b->mat, b->j)); /* the columns are in place: this call sets the lengths of the rows */
+  if (b->j) PetscCall(MatSeqAIJSetColumnIndices(b->mat, b->j)); /* the columns are in place: the call sets the rows' lengths */
   PetscCall(MatAssemblyBegin(b->mat, MAT_FINAL_ASSEMBLY));
   PetscCall(MatAssemblyEnd(b->mat, MAT_FINAL_ASSEMBLY));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Counts the entries of the rows in both blocks, or writes them there; a row block has each row once */
+/* Counts the rows' entries in both blocks, or writes them there; a row block has each row at most once */
 static void RowBlockSpread(const MatAIJRowBlock *p, PetscInt rstart, PetscBool put, const BlockArrays *diagonal, const BlockArrays *other)
 {
 #pragma omp parallel for num_threads(MatAIJThreads(p->nz)) schedule(dynamic, 256)

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   Conversion of an AIJ or AIJCUSPARSE to MATHYPRE by copies of the arrays of its blocks: on the device if operations use the values there and hypre was built for it,
-   else on the host.
+   Conversion of an AIJ or AIJCUSPARSE to MATHYPRE by copying the arrays of its blocks: on the device if the values are used there and hypre supports
+   it, else on the host.
 
-   PETSc creates a second AIJ beside the MATHYPRE, into which it sets every entry by its coordinates, and one thread of the host sorts these. The structure of hypre has the
-   same two blocks as an MPIAIJ, each with local column numbers; only the diagonal entry comes first in its row. New values in the same pattern are copied in the same way.
-   PETSc converts in place, and a matrix of which a process has no rows or columns, and sets new values in its own results.
+   PETSc creates a second AIJ beside the MATHYPRE and sets every entry by its coordinates, which one host thread sorts. hypre's structure has the same
+   two blocks as an MPIAIJ, each with local column numbers; only the diagonal entry comes first in its row. New values in the same pattern are copied
+   the same way. PETSc's own conversion remains for conversions in place, and for a matrix of which a process has no rows or columns; new values in
+   its results are PETSc's too.
 */
 #include "mat/aij/aij.h"
 
@@ -15,7 +16,7 @@
   #include "sys/syscopy.h"
   #include "sys/systhreads.h"
 
-  #define MAT_AIJ_HYPRE "MatAIJHYPRE" /* marks a MATHYPRE of this file; the container has the communicator of hypre's matrix */
+  #define MAT_AIJ_HYPRE "MatAIJHYPRE" /* marks a MATHYPRE of this file; the container holds the communicator of hypre's matrix */
 
 typedef PetscErrorCode (*MatConvertFunction)(Mat, MatType, MatReuse, Mat *);
 
@@ -25,7 +26,7 @@ typedef struct {
   MPI_Comm owner, comm;
 } MatAIJHYPRE;
 
-/* hypre counts its errors in a flag, which its functions return */
+/* hypre reports errors in a flag that its functions return */
 static PetscErrorCode MatAIJHYPRECheck(HYPRE_Int error)
 {
   char text[256] = "";
@@ -46,7 +47,7 @@ static PetscBool MatAIJHYPREOnDevice(Mat block)
   #endif
 }
 
-/* Copies block k into a block of hypre's matrix, or its values alone. After a change of the side the values cross the bus. */
+/* Copies block k, or only its values, into a block of hypre's matrix. If the block has moved between host and device the values cross the bus. */
 static PetscErrorCode MatAIJHYPRECopy(Mat block, int k, hypre_CSRMatrix *to, PetscBool pattern)
 {
   const PetscBool device = (PetscBool)(hypre_CSRMatrixMemoryLocation(to) != HYPRE_MEMORY_HOST);
@@ -85,7 +86,7 @@ static PetscErrorCode MatAIJHYPREDestroy(PetscAMBCtxArgument arg)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* As PETSc does, sets a communicator for hypre's matrix on which PETSc sends nothing. The container restores it after the matrix is destroyed. */
+/* Sets a communicator for hypre's matrix on which PETSc sends nothing, as PETSc does. The container restores it after the matrix's destruction. */
 static PetscErrorCode MatAIJHYPRECompose_Comm(Mat B, hypre_ParCSRMatrix *parcsr)
 {
   MatAIJHYPRE   *h;
@@ -104,7 +105,7 @@ static PetscErrorCode MatAIJHYPRECompose_Comm(Mat B, hypre_ParCSRMatrix *parcsr)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Sets *serves if every process has rows and columns. Without them MatCreateFromParCSR() of 3.18 creates a matrix of wrong sizes. */
+/* Sets *serves if every process has rows and columns; otherwise MatCreateFromParCSR() of 3.18 creates a matrix of wrong sizes */
 static PetscErrorCode MatAIJHYPRECheckSizes(Mat A, PetscBool *serves)
 {
   PetscMPIInt size;
@@ -135,7 +136,7 @@ static PetscErrorCode MatAIJHYPRECreate(Mat A, Mat *B)
   PetscCall(MatAIJGetBlocks(A, block, &garray));
   where = MatAIJHYPREOnDevice(block[0]) ? HYPRE_MEMORY_DEVICE : HYPRE_MEMORY_HOST;
   #if defined(PETSC_HAVE_HYPRE_DEVICE)
-  PetscCall(MatAIJHYPRECheck(HYPRE_SetMemoryLocation(where))); /* by this the MATHYPRE and the vectors of PCHYPRE know their side */
+  PetscCall(MatAIJHYPRECheck(HYPRE_SetMemoryLocation(where))); /* tells the MATHYPRE and the vectors of PCHYPRE where the memory is */
   #endif
   for (int k = 0; k < 2 && block[k]; k++) PetscCall(MatAIJGetPattern(block[k], &csr[k]));
   rows[0]    = A->rmap->rstart;
@@ -160,7 +161,8 @@ static PetscErrorCode MatAIJHYPRECreate(Mat A, Mat *B)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* MatAXPY() of PETSc 3.26 gives a matrix another pattern without a new nonzero state, after which PCHYPRE uses the old MATHYPRE for the new pattern: this function then creates a new one */
+/* MatAXPY() of PETSc 3.26 changes a matrix's pattern without a new nonzero state, and PCHYPRE then reuses the old MATHYPRE; this function creates a
+   new one in that case */
 static PetscErrorCode MatConvert_AIJ_HYPRE_AMB(Mat A, MatType type, MatReuse reuse, Mat *B)
 {
   hypre_ParCSRMatrix *parcsr;
@@ -205,7 +207,7 @@ static PetscErrorCode MatConvert_AIJ_HYPRE_AMB(Mat A, MatType type, MatReuse reu
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* With add PETSC_FALSE the matrix stays of its type. PETSc has no conversion for complex numbers without a hypre for them. */
+/* add PETSC_FALSE: the matrix keeps its type. PETSc has no conversion for complex numbers unless hypre supports them. */
 PetscErrorCode MatAIJHYPRECompose(Mat A, PetscBool seq, PetscBool add)
 {
   MatConvertFunction f = NULL;

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   Huge pages for large arrays that PETSc allocates in a set-up of multigrid, and for a matrix that goes to a device. Matrices have arrays of one entry per row or per
-   nonzero on the host, and the system creates the pages of each at their first use: with pages of 4 KiB this took longer than the loops that fill them, and so
-   did pinning them for the copy to the device.
+   Huge pages for large arrays that PETSc allocates in a multigrid set-up, or for a matrix that goes to a device. The system creates the pages of a
+   new array at first use; with pages of 4 KiB this, and pinning them for the copy to the device, took longer than the loops that fill the array.
 
-   PetscMalloc() calls through a pointer, which PETSc itself exchanges for a while (PetscMallocSetDRAM()). MatAIJPagesBegin() sets it to a function that calls the previous
-   one and then advises the system: the memory is the same, and PetscFree() frees it.
+   PetscMalloc() calls through a pointer, which PETSc itself exchanges temporarily (PetscMallocSetDRAM()). MatAIJPagesBegin() sets it to a function
+   that calls the previous one and then advises the system: the memory is the same, and PetscFree() frees it.
 */
 #include "sys/sysmemory.h"
 #include "mat/aij/aij.h"
@@ -14,7 +13,7 @@ typedef PetscErrorCode (*MatAIJMalloc)(size_t, PetscBool, int, const char[], con
 
 static MatAIJMalloc before = NULL;
 static PetscBool    used   = PETSC_TRUE;
-static int          depth  = 0; /* a set-up may contain another one */
+static int          depth  = 0; /* set-ups may nest */
 
 static PetscErrorCode MatAIJMallocAdvised(size_t bytes, PetscBool clear, int line, const char function[], const char file[], void **result)
 {
@@ -49,6 +48,6 @@ void MatAIJPagesBegin(void)
 
 void MatAIJPagesEnd(void)
 {
-  if (!depth || --depth || PetscTrMalloc != MatAIJMallocAdvised) return; /* other code may have exchanged it since */
+  if (!depth || --depth || PetscTrMalloc != MatAIJMallocAdvised) return; /* other code may have changed it in between */
   PetscTrMalloc = before;
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   The transpose of an MPI matrix. PETSc puts every entry of the off-diagonal blocks into a stash, and sorts them all: of a graph, where such entries are many, the transpose
-   took longer than all else that a program did before its first product. Here a process transposes its two blocks by counting, and sends each owner its columns of the
-   off-diagonal one. Rows of lower processes come before those of higher ones: the entries are sorted without a comparison.
+   The transpose of an MPI matrix. PETSc puts every entry of the off-diagonal blocks into a stash and sorts them all; on a graph, with many such
+   entries, its transpose took longer than the rest of a program before the first product. Here a process transposes its two blocks by counting and
+   sends each owner its columns of the off-diagonal one. Rows of lower processes precede those of higher ones, so the entries are sorted without
+   comparisons.
 */
 #include "mat/aij/aijexchange.h"
 
@@ -17,7 +18,8 @@ static void ColumnsPartition(const MatAIJRows *c, int threads, PetscInt cut[])
   cut[threads] = c->m;
 }
 
-/* The columns of a block, rows of the transpose: garray has their global numbers, or they begin with the number first. Each thread reads all entries, and writes those of its own columns. */
+/* Creates the columns of a block, which are rows of the transpose. Column k has the global number garray[k], or first + k if garray is NULL. Each
+   thread reads all entries and writes those of its own columns. */
 static PetscErrorCode ColumnsCreate(Mat block, const PetscInt garray[], PetscInt first, MatAIJRows *c)
 {
   SysCSR    csr;

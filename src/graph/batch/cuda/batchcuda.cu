@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   Products of a batch of small sparse matrices with dense matrices on a CUDA device.
+   Products of a batch on a CUDA device.
 
-   Rows: a group of lanes makes some columns of a row of the product, each lane one or more vectors of up to 16 bytes. Rows and columns are cut over all thread blocks,
-   whatever matrix they belong to, so that a batch of few matrices fills the device too.
+   By rows: a group of lanes computes some columns of a row of C, each lane one or more vectors of up to 16 bytes. Rows and columns are distributed
+   over all thread blocks regardless of matrices, so a batch of few matrices fills the device too.
 
-   Atomic operations: a group of lanes makes an entry of a matrix, and adds to the rows of the result that lie in shared memory. A thread block has a matrix, or some
-   columns of its result if all of them do not fit, or if there are fewer matrices than multiprocessors. If a few columns do not fit either, the sums are made in C.
+   By atomics: a group of lanes handles an entry of a matrix and adds to rows of C in shared memory. A thread block has a matrix, or some columns of
+   its result if they do not all fit or there are fewer matrices than multiprocessors. If not even a few columns fit, the atomics go to C.
 */
 #include <new>
 #include <vector>
@@ -14,19 +14,19 @@
 #include "sys/syscuda.cuh"
 #include "graph/batch/cuda/batchcuda.h"
 
-#define LANES_MOST   SYS_WARP
-#define THREADS_MANY 4096       /* of a multiprocessor: twice as many as it holds at a time */
-#define SHARED_MOST  (64 << 10) /* bytes of a block's sums; with more of them too few blocks share a multiprocessor */
-#define PARTS_MOST   65535      /* of the columns: a limit of the grid */
-#define VECTOR_BYTES 16
+#define BATCH_LANES_MOST   SYS_WARP
+#define BATCH_THREADS_MANY 4096       /* threads a multiprocessor: twice the resident ones */
+#define BATCH_SHARED_MOST  (64 << 10) /* most bytes of a block's sums; with more too few blocks are resident */
+#define BATCH_PARTS_MOST   65535      /* parts of the columns: a limit of the grid */
+#define BATCH_VECTOR_BYTES 16
 
 struct _BatchDevice {
   int64_t  m, nz, nmat, most; /* most: rows of the largest matrix */
   int     *i, *j, *row, *first;
   SysReal *a;
   char    *memory;
-  int      multiprocessors, early; /* the latter: kernels can start before the last has ended */
-  bool     atomic;                 /* row and first are there */
+  int      multiprocessors, early; /* early: the device supports programmatic dependent launch */
+  bool     atomic;                 /* row and first exist */
 };
 
 SysStatus BatchDeviceCreate(const SysCSR *A, int64_t nmat, const SysInt first[], BatchDevice **B, SysStream stream)
@@ -96,11 +96,10 @@ struct alignas(N * sizeof(SysReal)) BatchVector {
   SysReal x[N];
 };
 
-/* stride: vectors of a row. The columns of a lane are VECTORS vectors, LANES apart, so that the lanes of a group read side by side. A thread block makes the same
-   columns of some rows, each group `steps` of them: rows of a matrix refer to the same rows of D, which then are in the first-level cache. */
-/* A kernel is launched while the kernel before it in the stream ends (programmatic dependent launch), which saves a fifth of the time of a small product. It may
-   read the batch at once: only copies to the device write the batch, and these end before any kernel behind them begins. It waits here before it reads D or
-   writes C. */
+/* stride: vectors of a row. A lane's columns are VECTORS vectors, LANES apart, so that a group's loads are coalesced. A thread block computes the
+   same columns of some rows, each group `steps` rows: a matrix's rows refer to the same rows of D, which then hit the first-level cache. */
+/* The kernel may start before its predecessor in the stream ends (programmatic dependent launch), which saves a fifth of a small product's time. It
+   may read the batch at once: only copies write the batch, and they end before any later kernel starts. It waits here before it reads D or writes C. */
 static __device__ inline void BatchWait()
 {
 #if __CUDA_ARCH__ >= 900
@@ -118,7 +117,7 @@ static __device__ inline void BatchPrefetch(const T *p)
 template <int N, int LANES, int VECTORS>
 static __global__ void __launch_bounds__(SYS_THREADS) BatchRows(int64_t m, int64_t nz, int steps, const int *__restrict__ i, const int *__restrict__ j, const SysReal *__restrict__ a, int add, int64_t stride, const BatchVector<N> *__restrict__ D, BatchVector<N> *__restrict__ C)
 {
-  constexpr int ENTRIES = 4; /* that are read side by side */
+  constexpr int ENTRIES = 4; /* that are loaded together */
   constexpr int groups  = SYS_THREADS / LANES;
   const int64_t c = (int64_t)blockIdx.y * (LANES * VECTORS) + threadIdx.x % LANES, r0 = (int64_t)blockIdx.x * groups * steps, r1 = r0 + groups * steps < m ? r0 + groups * steps : m;
 
@@ -163,7 +162,7 @@ static __global__ void __launch_bounds__(SYS_THREADS) BatchRows(int64_t m, int64
       }
 #pragma unroll
       for (int e = 0; e < ENTRIES; e++) {
-        if (column[e] < 0) continue; /* nothing is filled in: a NaN does not spread */
+        if (column[e] < 0) continue; /* no padding: a NaN does not spread */
 #pragma unroll
         for (int v = 0; v < VECTORS; v++) {
 #pragma unroll
@@ -184,24 +183,24 @@ static SysStatus BatchLaunch(const BatchDevice *B, int steps, int add, int64_t s
   const int64_t parts = (stride + LANES * VECTORS - 1) / (LANES * VECTORS);
   const dim3    grid(SysBlocks(B->m, (int64_t)SYS_THREADS / LANES * steps), (unsigned)parts);
 
-  if (parts > PARTS_MOST) return SYS_TOO_LARGE;
+  if (parts > BATCH_PARTS_MOST) return SYS_TOO_LARGE;
   return SysLaunchEarly(BatchRows<N, LANES, VECTORS>, grid, SYS_THREADS, stream, B->early, B->m, B->nz, steps, (const int *)B->i, (const int *)B->j, (const SysReal *)B->a, add, stride, (const BatchVector<N> *)D, (BatchVector<N> *)C);
 }
 
-/* Lanes for all vectors of a row, up to a warp, then two vectors for each lane. A group of lanes has several rows if the device has threads enough without. */
+/* One lane a vector of a row, up to a warp, then two vectors a lane. A group takes several rows if the device has enough threads anyway. */
 template <int N>
 static SysStatus BatchVectors(const BatchDevice *B, int add, int64_t width, const SysReal *D, SysReal *C, cudaStream_t stream)
 {
   const int64_t stride = width / N;
-  const int     steps  = B->m * stride > (int64_t)B->multiprocessors * THREADS_MANY ? 4 : 1;
+  const int     steps  = B->m * stride > (int64_t)B->multiprocessors * BATCH_THREADS_MANY ? 4 : 1;
 
   if (stride <= 1) return BatchLaunch<N, 1, 1>(B, 1, add, stride, D, C, stream);
   if (stride <= 2) return BatchLaunch<N, 2, 1>(B, 1, add, stride, D, C, stream);
   if (stride <= 4) return BatchLaunch<N, 4, 1>(B, 1, add, stride, D, C, stream);
   if (stride <= 8) return BatchLaunch<N, 8, 1>(B, 1, add, stride, D, C, stream);
   if (stride <= 16) return BatchLaunch<N, 16, 1>(B, 1, add, stride, D, C, stream);
-  if (stride <= 32) return BatchLaunch<N, LANES_MOST, 1>(B, steps, add, stride, D, C, stream);
-  return BatchLaunch<N, LANES_MOST, 2>(B, steps, add, stride, D, C, stream);
+  if (stride <= 32) return BatchLaunch<N, BATCH_LANES_MOST, 1>(B, steps, add, stride, D, C, stream);
+  return BatchLaunch<N, BATCH_LANES_MOST, 2>(B, steps, add, stride, D, C, stream);
 }
 
 static bool BatchAligned(int64_t width, const SysReal *D, const SysReal *C, size_t bytes)
@@ -212,7 +211,7 @@ static bool BatchAligned(int64_t width, const SysReal *D, const SysReal *C, size
 SysStatus BatchDeviceMult(const BatchDevice *B, int add, int64_t width, const SysReal *D, SysReal *C, SysStream stream)
 {
   if (!B->m || !width) return SYS_SUCCESS;
-  if (BatchAligned(width, D, C, VECTOR_BYTES)) return BatchVectors<VECTOR_BYTES / (int)sizeof(SysReal)>(B, add, width, D, C, stream);
+  if (BatchAligned(width, D, C, BATCH_VECTOR_BYTES)) return BatchVectors<BATCH_VECTOR_BYTES / (int)sizeof(SysReal)>(B, add, width, D, C, stream);
 #if defined(SYS_SINGLE)
   if (BatchAligned(width, D, C, 8)) return BatchVectors<2>(B, add, width, D, C, stream);
 #endif
@@ -221,7 +220,7 @@ SysStatus BatchDeviceMult(const BatchDevice *B, int add, int64_t width, const Sy
 
 /* ------------------------------------------------- atomic operations ------------------------------------------------- */
 
-/* Columns c0 to c0 + part - 1 of the result of a matrix, in shared memory */
+/* Computes columns c0 to c0 + part - 1 of a matrix's result in shared memory */
 static __global__ void __launch_bounds__(SYS_THREADS) BatchShared(int lanes, const int *__restrict__ first, const int *__restrict__ i, const int *__restrict__ j, const int *__restrict__ row, const SysReal *__restrict__ a, int64_t width, int part, const SysReal *__restrict__ D, SysReal *__restrict__ C)
 {
   extern __shared__ __align__(16) unsigned char memory[];
@@ -259,9 +258,9 @@ SysStatus BatchDeviceMultAtomic(const BatchDevice *B, int64_t width, const SysRe
 
   if (!B->atomic) return SysDeviceError("a batch without rows of entries has no products by atomic operations");
   if (!B->m || !width) return SYS_SUCCESS;
-  while (lanes < LANES_MOST && lanes < width) lanes *= 2;
-  while (part > LANES_MOST && (row * part > SHARED_MOST || B->nmat * ((width + part - 1) / part) < B->multiprocessors)) part = (part / 2 + LANES_MOST - 1) / LANES_MOST * LANES_MOST;
-  if (row * part <= SHARED_MOST && (width + part - 1) / part <= PARTS_MOST) {
+  while (lanes < BATCH_LANES_MOST && lanes < width) lanes *= 2;
+  while (part > BATCH_LANES_MOST && (row * part > BATCH_SHARED_MOST || B->nmat * ((width + part - 1) / part) < B->multiprocessors)) part = (part / 2 + BATCH_LANES_MOST - 1) / BATCH_LANES_MOST * BATCH_LANES_MOST;
+  if (row * part <= BATCH_SHARED_MOST && (width + part - 1) / part <= BATCH_PARTS_MOST) {
     const size_t shared = (size_t)(row * part);
 
     if (shared > 48 << 10) SYS_CUDA(cudaFuncSetAttribute((const void *)BatchShared, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared));

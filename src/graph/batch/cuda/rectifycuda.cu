@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   The rectifier between the layers of a network, and its derivative, on a CUDA device
+   The rectifier between a network's layers, and its derivative, on a CUDA device
 */
 #include "sys/syscuda.cuh"
 #include "graph/batch/cuda/batchcuda.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   MatBatch: how batches are made, their values, views and end
+   MatBatch: creation, values, views and destruction
 */
 #include "graph/batch/glue/batch.h"
 
@@ -9,7 +9,7 @@ PetscLogEvent MAT_BatchMult;
 
 /* ------------------------------------------------- sizes ------------------------------------------------- */
 
-/* A sum that must remain a PetscInt, and the parts of it that come before each matrix, unless first is NULL */
+/* Adds up numbers with a check against PetscInt's range; first[b], unless NULL, is the sum before matrix b */
 static PetscErrorCode MatBatchAddUp(const char what[], PetscInt nmat, const PetscInt n[], PetscInt first[], PetscInt *sum)
 {
   PetscFunctionBegin;
@@ -23,7 +23,7 @@ static PetscErrorCode MatBatchAddUp(const char what[], PetscInt nmat, const Pets
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A batch that has sizes, and no entries */
+/* Creates a batch with sizes and no entries */
 static PetscErrorCode MatBatchBegin(MPI_Comm comm, PetscInt nmat, const PetscInt m[], const PetscInt n[], MatBatch *batch)
 {
   MatBatch    B;
@@ -38,7 +38,7 @@ static PetscErrorCode MatBatchBegin(MPI_Comm comm, PetscInt nmat, const PetscInt
   PetscCheck(nmat >= 0, comm, PETSC_ERR_ARG_OUTOFRANGE, "A batch of %" PetscInt_FMT " matrices; give 0 or more", nmat);
   *batch = NULL;
   PetscCall(PetscHeaderCreate(B, MATBATCH_CLASSID, "MatBatch", "Batch of sparse matrices", "Mat", comm, MatBatchDestroy, MatBatchView));
-  *batch  = B; /* from here on the caller ends it if an error is raised */
+  *batch  = B; /* from here on the caller destroys it after an error */
   B->nmat = nmat;
   PetscCall(PetscCalloc2(nmat + 1, &B->row, nmat + 1, &B->col));
   PetscCall(MatBatchAddUp("rows", nmat, m, B->row, &sum));
@@ -46,7 +46,7 @@ static PetscErrorCode MatBatchBegin(MPI_Comm comm, PetscInt nmat, const PetscInt
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Allocates and sets the values; without values they are 0 */
+/* Allocates and sets the values; NULL: zeros */
 static PetscErrorCode MatBatchEnd(MatBatch B, PetscInt nz, const PetscScalar a[])
 {
   PetscFunctionBegin;
@@ -62,7 +62,7 @@ static const char BatchCitation[] = "@misc{nagasaka2019batched,\n"
                                     "  note   = {arXiv:1903.11409},\n"
                                     "  year   = {2019}\n}\n";
 
-/* The result of a creation, which is destroyed if the creation raised an error */
+/* Destroys the result of a creation that raised an error */
 static PetscErrorCode MatBatchCreated(PetscErrorCode raised, MatBatch *batch)
 {
   PetscFunctionBegin;
@@ -100,7 +100,7 @@ static PetscErrorCode MatBatchFromCSR(MPI_Comm comm, PetscInt nmat, const PetscI
 }
 
 /*@
-  MatBatchCreateCSR - makes a batch of small sparse matrices from arrays of their rows
+  MatBatchCreateCSR - creates a batch of small sparse matrices from arrays of their rows
 
   Collective
 
@@ -181,7 +181,7 @@ static PetscErrorCode MatBatchFromCOO(MPI_Comm comm, PetscInt nmat, const PetscI
 }
 
 /*@
-  MatBatchCreateCOO - makes a batch of small sparse matrices from arrays of entries in any order
+  MatBatchCreateCOO - creates a batch of small sparse matrices from arrays of entries in any order
 
   Collective
 
@@ -228,7 +228,7 @@ PetscErrorCode MatBatchCreateCOO(MPI_Comm comm, PetscInt nmat, const PetscInt m[
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The arrays of an AIJ on one process */
+/* Copies the arrays of a SEQAIJ */
 static PetscErrorCode MatBatchAddMat(MatBatch B, PetscInt b, Mat A, PetscInt *nz)
 {
   const PetscInt    *i, *j;
@@ -296,7 +296,7 @@ static PetscErrorCode MatBatchFromMats(PetscInt nmat, Mat mats[], MatBatch *batc
 }
 
 /*@
-  MatBatchCreateFromMats - makes a batch of small sparse matrices from matrices of PETSc
+  MatBatchCreateFromMats - creates a batch of small sparse matrices from matrices of PETSc
 
   Not Collective
 
@@ -337,20 +337,20 @@ PetscErrorCode MatBatchCreateFromMats(PetscInt nmat, Mat mats[], MatBatch *batch
 }
 
 /*@
-  MatBatchSetValues - gives all entries of a batch new values
+  MatBatchSetValues - sets the values of all entries of a batch
 
   Not Collective
 
   Input Parameters:
 + batch - the batch
-- a     - the values, on the host: as many as the batch was made of, in the same order
+- a     - the values, on the host: as many as at its creation, in the same order
 
   Level: intermediate
 
   Notes:
   Entries of `MatBatchCreateCOO()` at the same place add up, as they did before.
 
-  The values are copied. If the batch has a copy on a GPU, the next product there takes them over.
+  The values are copied. If the batch has a copy on a GPU, the next product there updates it.
 
   Example:
 .vb
@@ -392,7 +392,7 @@ PetscErrorCode MatBatchSetValues(MatBatch batch, const PetscScalar a[])
   Level: advanced
 
   Note:
-  A group of threads then makes an entry of a matrix, not a row of the product. In most measurements this is slower (docs/batch.md); it may gain where a few rows have most
+  A group of threads then handles an entry of a matrix, not a row of the product. In most measurements this is slower (docs/batch.md); it may gain where a few rows have most
   of the entries. Products on the host, transposed products and `MatBatchMultAdd()` do not change.
 
 .seealso: `MatBatchMult()`, `MatBatchCreateCSR()`
@@ -435,7 +435,7 @@ PetscErrorCode MatBatchGetSizes(MatBatch batch, PetscInt *nmat, PetscInt *rows, 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* ------------------------------------------------- views and the end ------------------------------------------------- */
+/* ------------------------------------------------- views and destruction ------------------------------------------------- */
 
 /*@
   MatBatchView - prints the sizes of a batch, and with `PETSC_VIEWER_ASCII_INFO_DETAIL` those of each matrix
@@ -464,7 +464,7 @@ PetscErrorCode MatBatchView(MatBatch batch, PetscViewer viewer)
   PetscValidHeaderSpecific(viewer, PETSC_VIEWER_CLASSID, 2);
   PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERASCII, &ascii));
   PetscCheck(ascii, PetscObjectComm((PetscObject)batch), PETSC_ERR_SUP, "MatBatchView() prints text; use an ASCII viewer");
-  PetscCall(PetscViewerASCIIPrintf(viewer, "MatBatch Object:%s%s 1 MPI process\n", ((PetscObject)batch)->name ? " " : "", ((PetscObject)batch)->name ? ((PetscObject)batch)->name : "")); /* a batch has no type, which PETSc's own line would miss */
+  PetscCall(PetscViewerASCIIPrintf(viewer, "MatBatch Object:%s%s 1 MPI process\n", ((PetscObject)batch)->name ? " " : "", ((PetscObject)batch)->name ? ((PetscObject)batch)->name : "")); /* a batch has no type, so PETSc's own line would lack it */
   PetscCall(PetscViewerASCIIPushTab(viewer));
   PetscCall(PetscViewerASCIIPrintf(viewer, "matrices=%" PetscInt_FMT ", rows=%" PetscInt_FMT ", columns=%" PetscInt_FMT ", entries=%" PetscInt_FMT "\n", batch->nmat, batch->row[batch->nmat], batch->col[batch->nmat], batch->i[batch->row[batch->nmat]]));
   PetscCall(PetscViewerGetFormat(viewer, &format));
@@ -478,7 +478,7 @@ PetscErrorCode MatBatchView(MatBatch batch, PetscViewer viewer)
 }
 
 /*@
-  MatBatchDestroy - ends a batch
+  MatBatchDestroy - destroys a batch
 
   Collective
 
@@ -488,7 +488,7 @@ PetscErrorCode MatBatchView(MatBatch batch, PetscViewer viewer)
   Level: intermediate
 
   Note:
-  The batch ends when the last reference to it ends: a `GraphConv` keeps one to each of its batches.
+  PETSc frees the batch with its last reference; a `GraphConv` holds one to each of its batches.
 
 .seealso: `MatBatchCreateCSR()`, `MatBatchCreateCOO()`, `MatBatchCreateFromMats()`
 @*/

@@ -12,31 +12,31 @@
 #include "sys/syscompat.h"
 #include "sys/syscuda.h"
 
-/* The copies on the device, see batchdevice.c */
+/* Copies on the device (batchdevice.c) */
 typedef struct _MatBatchDevice MatBatchDevice;
 
 struct _p_MatBatch {
   PETSCHEADER(int);
   PetscInt        nmat;
-  PetscInt       *row, *col; /* the first row and column of each matrix in the batch, nmat + 1 of each */
-  PetscCount      ngiven;    /* values that the user gives */
-  PetscInt       *i, *j;     /* the rows of all matrices, with columns of the batch */
+  PetscInt       *row, *col; /* nmat + 1: each matrix's first row and column in the batch */
+  PetscCount      ngiven;    /* number of values in MatBatchSetValues() */
+  PetscInt       *i, *j;     /* the rows of all matrices, with the batch's columns */
   PetscScalar    *a;
-  BatchEntries    entries;    /* from entries in any order to these rows; entries.i is NULL if the user gave rows */
-  SpmmTransposed  transposed; /* made by the first transposed product */
-  PetscBool       atomic;     /* products on a device may add in any order */
+  BatchEntries    entries;    /* from entries in any order to these rows; entries.i is NULL if the user passed rows */
+  SpmmTransposed  transposed; /* created by the first transposed product */
+  PetscBool       atomic;     /* device products may add in any order */
   MatBatchDevice *device;     /* NULL before the first product on a device */
 };
 
 extern PetscLogEvent MAT_BatchMult;
 
-/* Are D and C on a device? Then MatBatchDeviceMult() makes the product. */
+/* Sets *serves if D and C are on a device; call MatBatchDeviceMult() then */
 SYS_DEVICE PetscErrorCode MatBatchDeviceServes(Vec D, Vec C, PetscBool *serves) SYS_STUB(PETSC_SUCCESS);
 SYS_DEVICE PetscErrorCode MatBatchDeviceMult(MatBatch, PetscBool transpose, PetscBool add, PetscInt width, Vec D, Vec C) SYS_STUB(PETSC_SUCCESS);
 
-/* The values on the device are old */
+/* Marks the device's values as outdated */
 SYS_DEVICE PetscErrorCode MatBatchDeviceValuesChanged(MatBatch) SYS_STUB(PETSC_SUCCESS);
 SYS_DEVICE PetscErrorCode MatBatchDeviceDestroy(MatBatchDevice **) SYS_STUB(PETSC_SUCCESS);
 
-/* Makes the transposed pattern if there is none */
+/* Creates the transposed pattern if it does not exist */
 extern PetscErrorCode MatBatchTranspose(MatBatch);

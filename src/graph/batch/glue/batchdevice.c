@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   MatBatch on a device: the copies of the batch and of its transpose, which the first products make, and new values
+   MatBatch on a device: copies of the batch and of its transpose, created by first products, and updates of their values
 */
 #include <petscdevice_cuda.h>
 #include <petsc/private/vecimpl.h>
@@ -33,7 +33,7 @@ PetscErrorCode MatBatchDeviceServes(Vec D, Vec C, PetscBool *serves)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Makes the copy or brings new values, if need be */
+/* Creates the copy, or updates its values, if necessary */
 static PetscErrorCode MatBatchDeviceBring(MatBatch B, PetscBool transpose)
 {
   const PetscInt        rows = B->row[B->nmat], cols = B->col[B->nmat];

@@ -17,7 +17,7 @@ PetscErrorCode MatBatchTranspose(MatBatch B)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* One side of a product: a vector of so many rows of that width */
+/* Checks one operand: a vector of `rows` rows of this width */
 static PetscErrorCode MatBatchCheckVec(const char name[], PetscInt rows, const char what[], PetscInt width, Vec v)
 {
   PetscInt n;
@@ -89,10 +89,10 @@ static PetscErrorCode MatBatchMultAny(MatBatch B, PetscBool transpose, PetscBool
   Notes:
   Dense matrices are stored by rows, the rows of all matrices one after the other. Number `c` of row `r` of D[b] is entry `(n_0 + ... + n_(b-1) + r) * width + c` of the
   vector `D`, where `n_b` is the number of columns of matrix `b`; of C[b], entry `(m_0 + ... + m_(b-1) + r) * width + c` of `C`, where `m_b` is the number of its rows.
-  `VecCreateSeqWithArray()` makes such a vector of an array. As a `MATDENSE`, the arrays have `width` rows, `width` as leading dimension, and a column for each row
-  of this page.
+  `VecCreateSeqWithArray()` makes such a vector of an array. PETSc stores a `MATDENSE` by columns, so the same array as a `MATDENSE` is
+  the transpose: `width` rows, leading dimension `width`, and a column for each row described here.
 
-  If both `D` and `C` are vectors on a GPU (`VECSEQCUDA`), the product is made there, else on the host. The batch keeps a copy on the GPU then.
+  If both `D` and `C` are vectors on a GPU (`VECSEQCUDA`), the product runs there, else on the host. The batch keeps a copy on the GPU then.
 
   The product has the same bits for any number of threads, unless `MatBatchSetAtomic()` was called. Infinite and undefined numbers of a row of D[b] reach only the results
   that they belong to.

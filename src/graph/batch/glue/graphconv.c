@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   GraphConv: a layer of a graph convolutional network, forward and backward, for a batch of graphs at once
+   GraphConv: a layer of a graph convolutional network, forward and backward, for a batch of graphs
 */
 #include <petscmat.h>
 
@@ -11,7 +11,7 @@ static PetscLogEvent GRAPHCONV_Forward, GRAPHCONV_Backward;
 
 /* ------------------------------------------------- dense products on the host ------------------------------------------------- */
 
-/* PETSc's products of dense matrices, which are those of its BLAS. A layer keeps their set-up. */
+/* Sets up PETSc's product of two MATDENSE, which calls BLAS; the layer reuses it */
 static PetscErrorCode GraphConvProduct(Mat A, Mat B, MatProductType type, Mat C)
 {
   PetscFunctionBegin;
@@ -24,7 +24,7 @@ static PetscErrorCode GraphConvProduct(Mat A, Mat B, MatProductType type, Mat C)
 
 static PetscErrorCode GraphConvHostCreate(GraphConv L)
 {
-  PetscScalar *never = (PetscScalar *)L; /* an address that is replaced before PETSc uses it */
+  PetscScalar *never = (PetscScalar *)L; /* a placeholder that is replaced before PETSc reads it */
 
   PetscFunctionBegin;
   if (L->X) PetscFunctionReturn(PETSC_SUCCESS);
@@ -39,7 +39,7 @@ static PetscErrorCode GraphConvHostCreate(GraphConv L)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Makes C of the operands A and B that it was set up with; the products only read these */
+/* Computes C from the operands A and B of its set-up; the product only reads these */
 static PetscErrorCode GraphConvHostMult(Mat A, const PetscScalar *a, Mat B, const PetscScalar *b, Mat C, PetscScalar *c)
 {
   PetscFunctionBegin;
@@ -53,7 +53,7 @@ static PetscErrorCode GraphConvHostMult(Mat A, const PetscScalar *a, Mat B, cons
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* U = X W_c + bias_c */
+/* Computes U = X W_c + bias_c */
 static PetscErrorCode GraphConvHostForward(GraphConv L, PetscInt c, Vec X, Vec W, Vec bias)
 {
   const PetscScalar *x, *w, *shift;
@@ -76,7 +76,7 @@ static PetscErrorCode GraphConvHostForward(GraphConv L, PetscInt c, Vec X, Vec W
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* dX = dX + U W_c^T, which begins with 0, dW_c = X^T U, and dbias_c, the sums of the columns of U */
+/* Adds U W_c^T to dX (from 0 for c = 0); computes dW_c = X^T U, and dbias_c, the column sums of U */
 static PetscErrorCode GraphConvHostBackward(GraphConv L, PetscInt c, Vec X, Vec W, Vec dX, Vec dW, Vec dbias)
 {
   const PetscScalar *x, *w, *u;
@@ -110,10 +110,10 @@ static PetscErrorCode GraphConvHostBackward(GraphConv L, PetscInt c, Vec X, Vec 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* ------------------------------------------------- the layer ------------------------------------------------- */
+/* ------------------------------------------------- layer ------------------------------------------------- */
 
 /*@
-  GraphConvCreate - makes a layer of a graph convolutional network for a batch of graphs: Y[b] = sum over channels c of A_c[b] (X[b] W_c + bias_c)
+  GraphConvCreate - creates a layer of a graph convolutional network for a batch of graphs: Y[b] = sum over channels c of A_c[b] (X[b] W_c + bias_c)
 
   Collective
 
@@ -129,7 +129,7 @@ static PetscErrorCode GraphConvHostBackward(GraphConv L, PetscInt c, Vec X, Vec 
   Level: advanced
 
   Notes:
-  The layer keeps a reference to each batch, so that the program may destroy its own, and uses their values at the time of each call. All graphs of the batch are handled in one step: for each channel a product of
+  The layer references each batch, so the program may destroy its own reference, and reads their values in each call. One step handles all graphs of the batch: for each channel a product of
   dense matrices and one `MatBatchMult()`.
 
   Errors:
@@ -191,7 +191,7 @@ static PetscErrorCode GraphConvCheckVec(const char name[], PetscInt rows, const 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The sizes of vectors, and are all of them on a device? Makes the layer's own vectors there, or on the host. */
+/* Checks the vectors' sizes, sets *device if all are on a device, and creates the layer's own vectors there or on the host */
 static PetscErrorCode GraphConvPrepare(GraphConv L, Vec X, Vec W, Vec bias, Vec Y, PetscBool *device)
 {
   PetscBool both = PETSC_FALSE;
@@ -249,9 +249,9 @@ static PetscErrorCode GraphConvPrepare(GraphConv L, Vec X, Vec W, Vec bias, Vec 
   Level: advanced
 
   Notes:
-  If all vectors are on a GPU (`VECSEQCUDA`), cuBLAS and the kernels of `MatBatchMult()` make the layer there.
+  If all vectors are on a GPU (`VECSEQCUDA`), the layer runs there, with cuBLAS and the kernels of `MatBatchMult()`.
 
-  The layer keeps vectors of its own for the next call. A change of the side, host or GPU, makes them anew.
+  The layer keeps its own vectors for the next call, and creates them anew if the next call is on the other side, host or GPU.
 
   Errors:
 . `PETSC_ERR_ARG_SIZ` - a vector has another size
@@ -349,7 +349,7 @@ PetscErrorCode GraphConvBackward(GraphConv layer, Vec X, Vec W, Vec dY, Vec dX, 
 }
 
 /*@
-  GraphConvDestroy - ends a layer
+  GraphConvDestroy - destroys a layer
 
   Collective
 

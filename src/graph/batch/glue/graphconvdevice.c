@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   The dense products of a graph convolution by cuBLAS, and the rectifier
+   The dense products of a graph convolution through cuBLAS, and the rectifier
 */
 #include <petscdevice_cuda.h>
 
@@ -13,7 +13,8 @@
   #define GEMM cublasDgemm
 #endif
 
-/* C = op(A) op(B) + beta C, m x n entries and sums of k terms, of matrices that are stored by rows. cuBLAS knows columns: it makes the transposed product. */
+/* C = op(A) op(B) + beta C, m x n entries and sums of k terms, for matrices stored by rows. cuBLAS stores by columns, so it computes the transposed
+   product. */
 static PetscErrorCode GraphConvDeviceMult(PetscBool transa, PetscBool transb, PetscInt m, PetscInt n, PetscInt k, const PetscScalar *A, PetscInt lda, const PetscScalar *B, PetscInt ldb, PetscScalar beta, PetscScalar *C)
 {
   const PetscScalar one = 1;

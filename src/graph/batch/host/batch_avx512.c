@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   The kernel of products of a batch, for processors with AVX-512
+   The batch kernel for processors with AVX-512
 */
 #define SYS_ISA AVX512
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   The kernel of products of a batch, for all processors
+   The batch kernel in plain C, for any processor
 */
 #define SYS_ISA Plain
 

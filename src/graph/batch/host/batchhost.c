@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   Batches on the host: threads, and entries that become rows
+   Batches on the host: threads, and the conversion of entries to rows
 */
 #include <stdlib.h>
 #include <string.h>
@@ -10,14 +10,14 @@
 #include "sys/systhreads.h"
 #include "graph/batch/host/batchhost.h"
 
-#define THREAD_WORK 16384 /* numbers that a thread reads and writes at least: the start of threads takes longer than fewer numbers */
+#define BATCH_THREAD_NUMBERS 16384 /* least numbers read and written by a thread; fewer do not repay its start */
 
 const BatchKernels *BatchHostKernels(void)
 {
   return SYS_KERNELS(BatchKernels);
 }
 
-/* The first row of part t of nthread, which have about as many entries and rows each */
+/* Returns the first row of part t of nthread parts with about equal numbers of entries and rows */
 static int64_t BatchFirstRow(const BatchRows *A, int t, int nthread)
 {
   const double share = ((double)A->i[A->m] - (double)A->i[0] + (double)A->m) * t / nthread;
@@ -35,7 +35,7 @@ static int64_t BatchFirstRow(const BatchRows *A, int t, int nthread)
 void BatchMult(int nthread, const BatchRows *A, int add, int64_t width, const SysReal *D, SysReal *C)
 {
   const BatchKernels *kernels = BatchHostKernels();
-  const double        work    = ((double)A->i[A->m] + (double)A->m) * (double)width / THREAD_WORK;
+  const double        work    = ((double)A->i[A->m] + (double)A->m) * (double)width / BATCH_THREAD_NUMBERS;
 
   if (work < nthread) nthread = work < 1 ? 1 : (int)work;
 #if defined(_OPENMP)
@@ -44,7 +44,7 @@ void BatchMult(int nthread, const BatchRows *A, int add, int64_t width, const Sy
   for (int t = 0; t < nthread; t++) kernels->mult(A, add, width, D, BatchFirstRow(A, t, nthread), BatchFirstRow(A, t + 1, nthread), C);
 }
 
-/* Places n things in the order of their keys, which are less than nkey; things of one key keep their order. from is that order, or NULL for 0, 1, ... */
+/* Sorts n elements stably by key < nkey. from: the order so far, or NULL for 0, 1, ... */
 static void BatchSort(int64_t n, int64_t nkey, const SysInt key[], const int64_t from[], int64_t count[], int64_t to[])
 {
   memset(count, 0, sizeof(*count) * (size_t)(nkey + 1));

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   The kernel of products of a batch, a template. The file that includes it defines SYS_ISA, the instruction set (see sys/sysisa.h).
+   Template of the batch kernel; batchhost.h has the layout. The including file defines SYS_ISA, the instruction set (sys/sysisa.h).
 */
 #include "graph/batch/host/batchhost.h"
 #include "mat/impls/spmm/host/spmmtile.h"
 
-#define BATCH_VECTORS 4 /* sums of 64 bytes at most that are made side by side: they stay in registers */
+#define BATCH_VECTORS 4 /* most sums of 64 bytes in registers */
 
-/* nvector vectors of type Vec of a row: sums of entries k0 to k1 - 1, begun with 0 or with the result. D and C point to the first of the columns. */
+/* Sums nvector vectors of type Vec of a row over entries k0 to k1 - 1, from 0 or from the result. D and C point to the first of the columns. */
 #define BATCH_SUMS(name, Vec) \
   static SYS_INLINE void name(const int nvector, const BatchRows *A, int64_t k0, int64_t k1, int add, int64_t width, const SysReal *D, SysReal *C) \
   { \
@@ -36,7 +36,7 @@ static SYS_INLINE void BatchSum(const BatchRows *A, int64_t k0, int64_t k1, int 
 static void SYS_ISA_NAME(BatchMultRows)(const BatchRows *A, int add, int64_t width, const SysReal *D, int64_t r0, int64_t r1, SysReal *C)
 {
   const int64_t per = 64 / (int64_t)sizeof(SysReal);
-  const int     n   = 64 / SPMM_TILE_BYTES; /* registers of as many bytes */
+  const int     n   = 64 / SPMM_TILE_BYTES; /* registers for 64 bytes */
 
   for (int64_t r = r0; r < r1; r++) {
     const int64_t k0 = A->i[r], k1 = A->i[r + 1];

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   MATAUTOSPARSE: a matrix in the fastest of the AIJ and all formats that can choose their parameters themselves
+   MATAUTOSPARSE: the fastest of the AIJ and all formats that choose their own parameters
 */
 #include "mat/shadow/core/shadowformat.h"
 
-/* Lists the candidates of the formats: the best one of each first, then their further candidates */
+/* Lists each format's best candidate, then the further candidates */
 static int AutoSparseRank(PetscBool device, const MatShadowCSR *csr, MatShadowTune tune, MatShadowCandidate list[], const char **reason)
 {
   const MatShadowFormat *const *formats;
@@ -18,7 +18,7 @@ static int AutoSparseRank(PetscBool device, const MatShadowCSR *csr, MatShadowTu
 
     if (!formats[f]->open || !side->layout) continue;
     found = (*side->rank)(csr, formats[f]->open, tune, from, reason);
-    if (found && device && tune != MAT_SHADOW_TUNE_MEASURE) n = 0; /* without the clock: a format lists itself after another one only if its model sees a gain over that */
+    if (found && device && tune != MAT_SHADOW_TUNE_MEASURE) n = 0; /* without timing: a format lists itself after another only if its model predicts a gain over it */
     if (found) n = device ? (list[n] = from[0], n + 1) : MatShadowCandidateInsert(list, 0, n, &from[0]);
     for (int k = 1; k < found && nfurther < MAT_SHADOW_CANDIDATES; k++) nfurther = MatShadowCandidateInsert(further, 0, nfurther, &from[k]);
   }
@@ -41,15 +41,13 @@ static int RankDevice_AutoSparse(const MatShadowCSR *csr, const void *params, Ma
 
 /*MC
    MATAUTOSPARSE - `MATAUTOSPARSE` = "autosparse" - sparse matrices whose products with vectors run on `MATAMB`'s format, on `MATNUSSELL`'s (which without
-   segments is SELL-C-sigma) or on the AIJ, whichever is the fastest.
+   segments is SELL-C-sigma) or on the AIJ, whichever is the fastest
 
-   A subtype of `MATAIJ`: `MATSEQAIJAUTOSPARSE` on one process, `MATMPIAIJAUTOSPARSE` on several, each of whose blocks gets a format of its own. All other
-   operations are inherited.
+   Each block of an MPI matrix gets its own format. `MatShadow` has what all formats of petsc-amb have in common.
 
    Options Database Keys:
-+  -mat_type autosparse                        - sets the type, in `MatSetFromOptions()`
-.  -mat_autosparse_device <auto,cpu,gpu>       - where the matrix is stored
--  -mat_shadow_tune <off,model,measure,online> - how to choose the format, see below
++  -mat_type autosparse                  - sets the type, in `MatSetFromOptions()`
+-  -mat_autosparse_device <auto,cpu,gpu> - where the matrix is stored
 
    Level: beginner
 
@@ -60,28 +58,23 @@ static int RankDevice_AutoSparse(const MatShadowCSR *csr, const void *params, Ma
 
    `-mat_view ::ascii_info` prints the bytes and the time of every candidate, and which one is in use.
 
-   The second copy follows the matrix: new values in the same pattern are taken over by one of the next products, another pattern is converted anew,
-   and both copies end together. `MatDuplicate()` takes over the settings, and the duplicate is converted by its own products.
-
-   Errors:
-+  `PETSC_ERR_GPU` - the option asks for the GPU, but PETSc has none to use; or some processes have a GPU and others none
--  `PETSC_ERR_SUP` - the option asks for the GPU with a PETSc without CUDA, with complex numbers or with 64-bit indices
-
    Example:
 .vb
    bin/solve -f matrix.mtx -mat_type autosparse -mat_view ::ascii_info
 .ve
 
-.seealso: `MATAMB`, `MATNUSSELL`, `MatShadowSetTune()`, `MatShadowGetInfo()`, `MATAIJ`
+.seealso: `MatShadow`, `MATAMB`, `MATNUSSELL`, `MatShadowSetTune()`, `MatShadowGetInfo()`, `MATAIJ`
 M*/
 MAT_SHADOW_CONSTRUCTORS(AutoSparse)
 
-const MatShadowFormat MatShadowFormatAutoSparse = {.name    = MATAUTOSPARSE,
-                                                   .seqtype = MATSEQAIJAUTOSPARSE,
-                                                   .mpitype = MATMPIAIJAUTOSPARSE,
-                                                   .host    = {.rank = RankHost_AutoSparse},
+const MatShadowFormat MatShadowFormatAutoSparse = {
+  .name      = MATAUTOSPARSE,
+  .seqtype   = MATSEQAIJAUTOSPARSE,
+  .mpitype   = MATMPIAIJAUTOSPARSE,
+  .host.rank = RankHost_AutoSparse,
 #if defined(SYS_HAVE_DEVICE)
-                                                   .device = {.rank = RankDevice_AutoSparse},
+  .device.rank = RankDevice_AutoSparse,
 #endif
-                                                   .create_seq = MatCreate_SeqAIJAutoSparse,
-                                                   .create_mpi = MatCreate_MPIAIJAutoSparse};
+  .create_seq = MatCreate_SeqAIJAutoSparse,
+  .create_mpi = MatCreate_MPIAIJAutoSparse,
+};

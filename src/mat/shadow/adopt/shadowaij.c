@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   -petscamb_for_aij: every AIJ of a program, however it is created, becomes a matrix of a shadow format, and so does every AIJCUSPARSE.
+   -petscamb_for_aij: every AIJ and AIJCUSPARSE of a program, however created, becomes a matrix of a shadow format.
 
-   PETSc's constructors of AIJ are replaced by ones that wait for the end of the first assembly: a matrix that has become another type or a factor by then is left
-   alone. The others keep the name of their type, as an AIJCUSPARSE does: programs that fix AIJ in their source also compare that name, and MatSetType() with
-   that name would empty a matrix that has another one.
+   The replaced constructors of AIJ wait for the end of the first assembly: a matrix that is another type or a factor by then is unchanged. The others
+   keep their type name, as an AIJCUSPARSE does: programs that fix AIJ in their source compare that name, and MatSetType() with it would empty a
+   matrix of another name.
 */
 #include "mat/shadow/core/shadow.h"
 
-static PetscErrorCode (*create_seq)(Mat), (*create_mpi)(Mat); /* PETSc's own */
-static const MatShadowFormat *wanted;                         /* the format of an AIJ that is created now, or NULL */
-static char                   given[64];                      /* the value of the option that was found last */
+static PetscErrorCode (*create_seq)(Mat), (*create_mpi)(Mat); /* PETSc's constructors */
+static const MatShadowFormat *wanted;                         /* the format of newly created AIJs, or NULL */
+static char                   given[64];                      /* the option's last value */
 
-/* Finds the format that the value of an option names; NULL for "aij" */
+/* Finds the format for an option's value; NULL for "aij" */
 static PetscErrorCode MatShadowForAIJFind(MPI_Comm comm, const char prefix[], const char value[], const MatShadowFormat **format)
 {
   const MatShadowFormat *const *formats;
@@ -32,8 +32,8 @@ static PetscErrorCode MatShadowForAIJFind(MPI_Comm comm, const char prefix[], co
   SETERRQ(comm, PETSC_ERR_ARG_UNKNOWN_TYPE, "-%spetscamb_for_aij %s: no such type; use one of %saij", prefix ? prefix : "", value[0] ? value : "without a value", names);
 }
 
-/* Gives an AIJ, of which the program did not ask for another type, a shadow of this format. The matrix stays on the host, because the vectors of such a program
-   are on the host. A view that DMDA has put on the matrix stays too. */
+/* Gives an AIJ, for which the program set no other type, a shadow of this format. The matrix stays on the host, as such a program's vectors do, and
+   keeps a view set by DMDA. */
 static PetscErrorCode MatShadowAdopt(Mat A, const MatShadowFormat *format)
 {
   PetscErrorCode (*view)(Mat, PetscViewer) = A->ops->view;
@@ -48,7 +48,7 @@ static PetscErrorCode MatShadowAdopt(Mat A, const MatShadowFormat *format)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Gives A a shadow, unless A is a subtype, a factor, or has operations of the user. A matrix with an options prefix may have an option of its own. */
+/* Gives A a shadow, unless A is a subtype, a factor, or has user operations. A matrix with an options prefix may have its own option. */
 PetscErrorCode MatShadowForAIJTake(Mat A)
 {
   const MatShadowFormat *format = MatShadowForAIJ;
@@ -62,7 +62,7 @@ PetscErrorCode MatShadowForAIJTake(Mat A)
   if (prefix) PetscCall(PetscOptionsGetString(((PetscObject)A)->options, prefix, "-petscamb_for_aij", value, sizeof(value), &set));
   if (set) PetscCall(MatShadowForAIJFind(PetscObjectComm((PetscObject)A), prefix, value, &format));
   if (format) PetscCall(MatShadowAdopt(A, format));
-  else PetscCall(MatShadowDetachBlocks(A)); /* they took the program's format, since they do not know whose blocks they are */
+  else PetscCall(MatShadowDetachBlocks(A)); /* they got the program's format, because they do not know their owner */
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -74,7 +74,7 @@ static PetscErrorCode MatAssemblyEnd_AIJ_Shadow(Mat A, MatAssemblyType type)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* From now on every AIJ that is created gets this format; NULL: none */
+/* Gives every AIJ created from now on this format; NULL: none */
 static PetscErrorCode MatShadowForAIJStart(const MatShadowFormat *format)
 {
   PetscFunctionBegin;
@@ -89,7 +89,7 @@ static PetscErrorCode MatShadowForAIJStart(const MatShadowFormat *format)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Reads the options for an AIJ that is created now. A value that was given already is in force. */
+/* Reads the options for an AIJ that is being created. Keeps a value that was set before. */
 static PetscErrorCode MatShadowForAIJRead(MPI_Comm comm)
 {
   const MatShadowFormat *format;
@@ -102,13 +102,13 @@ static PetscErrorCode MatShadowForAIJRead(MPI_Comm comm)
   if (!set && hashgemm) PetscCall(PetscStrncpy(value, MATHASHGEMM, sizeof(value)));
   if ((!set && !hashgemm) || (value[0] && strcmp(value, given) == 0)) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatShadowForAIJFind(comm, NULL, value, &format));
-  PetscCall(PetscStrncpy(given, value, sizeof(given))); /* before an AIJ that the start creates reads the options again */
+  PetscCall(PetscStrncpy(given, value, sizeof(given))); /* before MatShadowForAIJStart() creates an AIJ, which reads the options again */
   PetscCall(MatShadowForAIJStart(format));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The constructor may have made the matrix another type already, for an option such as -mat_seqaij_type. MatCreateSubMatrices() puts a destroy of its own in front of the one
-   that it finds before the assembly. */
+/* The constructor may have changed the type already, for an option such as -mat_seqaij_type. MatCreateSubMatrices() installs its own destroy before
+   the assembly. */
 static PetscErrorCode MatShadowForAIJCreate(Mat A, MatType type, PetscErrorCode (*create)(Mat))
 {
   PetscBool plain;
@@ -137,7 +137,7 @@ static PetscErrorCode MatCreate_MPIAIJ_Wait(Mat A)
   return MatShadowForAIJCreate(A, MATMPIAIJ, create_mpi);
 }
 
-/* Called after all formats are registered. PetscFinalize() forgets all types, so that nothing has to be undone. */
+/* Called after all formats are registered. PetscFinalize() drops all types, so nothing is undone. */
 PetscErrorCode MatShadowForAIJRegister(void)
 {
   const MatShadowFormat *wrong;

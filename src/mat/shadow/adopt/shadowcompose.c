@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   Functions that PETSc finds by name on a matrix with a shadow: conversions, products, setters
+   Functions composed with a matrix with a shadow, which PETSc finds by name: conversions, products, setters
 */
 #include "mat/shadow/core/shadow.h"
 
-/* Subtypes that PETSc makes of an AIJ by replacing some of its operations: before that the matrix needs the operations of AIJ again */
+/* Subtypes that PETSc creates from an AIJ by replacing some operations: the matrix needs AIJ's operations first */
 static const char *const subtypes[] = {"perm", "sell", "mkl", "crl", "viennacl", "hipsparse", "kokkos"};
 
 typedef PetscErrorCode     MatConvertFunction(Mat, MatType, MatReuse, Mat *);
-static MatConvertFunction *convert[2][PETSC_STATIC_ARRAY_LENGTH(subtypes)]; /* PETSc's own, for MPI and for sequential matrices */
+static MatConvertFunction *convert[2][PETSC_STATIC_ARRAY_LENGTH(subtypes)]; /* PETSc's, for MPI and for sequential matrices */
 
-/* Puts MatShadowConvertAway() in place of PETSc's conversions to these subtypes, on a matrix with a shadow whose type name is that of AIJ; or undoes that */
+/* Replaces PETSc's conversions to these subtypes by MatShadowConvertAway(), on a matrix with a shadow whose type name is AIJ's; or restores them */
 PetscErrorCode MatShadowForAIJCompose(Mat A, PetscBool seq, PetscBool add)
 {
   char name[64];
@@ -21,10 +21,10 @@ PetscErrorCode MatShadowForAIJCompose(Mat A, PetscBool seq, PetscBool add)
     PetscCall(PetscSNPrintf(name, sizeof(name), "MatConvert_%s_%s%s_C", seq ? MATSEQAIJ : MATMPIAIJ, seq ? MATSEQAIJ : MATMPIAIJ, subtypes[k]));
     PetscCall(PetscObjectComposeFunction((PetscObject)A, name, add ? MatShadowAdoptFunctions->convertaway : convert[seq][k]));
   }
-  /* a dense matrix has this product of an AIJ under the same name, and PETSc asks the AIJ first */
+  /* a dense matrix has this product with an AIJ under the same name, and PETSc queries the AIJ first */
   PetscCall(PetscSNPrintf(name, sizeof(name), "MatProductSetFromOptions_%s_%s_C", seq ? MATSEQAIJ : MATMPIAIJ, seq ? MATSEQDENSE : MATMPIDENSE));
   PetscCall(PetscObjectComposeFunction((PetscObject)A, name, add && MatShadowProductsOfMatrices ? MatShadowProductsOfMatrices->mixed : NULL));
-  if (seq) PetscCall(PetscObjectComposeFunction((PetscObject)A, "MatProductSetFromOptions_seqaij_seqmaij_C", add && MatShadowProductsOfMatrices ? MatShadowProductsOfMatrices->mixed : NULL)); /* so has a MAIJ */
+  if (seq) PetscCall(PetscObjectComposeFunction((PetscObject)A, "MatProductSetFromOptions_seqaij_seqmaij_C", add && MatShadowProductsOfMatrices ? MatShadowProductsOfMatrices->mixed : NULL)); /* so does a MAIJ */
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -44,17 +44,18 @@ PetscErrorCode MatShadowForAIJFindConversions(MatType type, PetscBool seq, Petsc
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Conversions that AIJ has under its own name, to be found under the names of the formats too */
+/* Conversions of AIJ, composed under the formats' names too */
 static const char *const inherited_seq[] = {"hypre", "is", "seqdense", "seqsbaij", "seqbaij", "seqsell", "mpiadj", "elemental", "scalapack", NULL};
 static const char *const inherited_mpi[] = {"hypre", "is", "mpidense", "mpisbaij", "mpibaij", "mpisell", "mpiadj", "elemental", "scalapack", NULL};
 static const char *const inherited_gpu[] = {"hypre", "is", "mpidense", "mpiadj", NULL};
 
-/* Other subtypes of AIJ: the shadow has to go before PETSc makes one. The last three, types with blocks and SELL, go by way of AIJ for an MPI matrix on GPUs: AIJ's
-   own conversions to them take the matrix apart, which fails for AIJCUSPARSE. */
+/* Other subtypes of AIJ: the shadow is removed before PETSc creates one. The last three, block types and SELL, go through AIJ for an MPI matrix on
+   GPUs: AIJ's conversions read the blocks, which fails for AIJCUSPARSE. */
 static const char *const others[] = {"aijperm", "aijsell", "aijcrl", "aijmkl", "baij", "sbaij", "sell"};
 #define MAT_SHADOW_BY_AIJ 3
 
-/* The name of the conversion from a type to another, which has a prefix. Each new matrix takes some 50 such names: PetscSNPrintf() was a third of the time to attach a shadow. */
+/* Sets the name of the conversion between two types. Each new matrix needs some 50 such names: PetscSNPrintf() took a third of the time to attach a
+   shadow. */
 static const char *MatShadowConvertName(char name[256], const char from[], const char prefix[], const char to[])
 {
   const char *const parts[] = {"MatConvert_", from, "_", prefix, to, "_C"};
@@ -76,7 +77,7 @@ static PetscErrorCode MatShadowComposeConvert(Mat A, const char from[], const ch
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Adds, or removes, all functions that PETSc finds by name on a matrix of this format */
+/* Composes all functions with a matrix of this format, or removes them */
 PetscErrorCode MatShadowComposeFunctions(Mat A, const MatShadowFormat *format, PetscBool seq, PetscBool add)
 {
   const char *const *inherited = seq ? inherited_seq : MatAIJIsCUSPARSE(A) ? inherited_gpu : inherited_mpi;
@@ -91,7 +92,7 @@ PetscErrorCode MatShadowComposeFunctions(Mat A, const MatShadowFormat *format, P
   if (plain) PetscCall(MatShadowForAIJCompose(A, seq, add));
   else if (!MatAIJIsCUSPARSE(A)) PetscCall(MatShadowComposeConvert(A, type, "", base, convert));
   else PetscCall(MatShadowCUSPARSECompose(A, seq, add));
-  for (int k = 0; k < nformats && !plain; k++) { /* a matrix with the type name of AIJ needs none: MatConvert() finds these on a matrix of the target type */
+  for (int k = 0; k < nformats && !plain; k++) { /* a matrix with AIJ's type name needs none: MatConvert() finds these on a matrix of the target type */
     PetscCall(MatShadowComposeConvert(A, base, "", seq ? formats[k]->seqtype : formats[k]->mpitype, convert));
     PetscCall(MatShadowComposeConvert(A, base, "", formats[k]->name, convert));
     PetscCall(MatShadowComposeConvert(A, type, "", seq ? formats[k]->seqtype : formats[k]->mpitype, convert));

@@ -2,10 +2,9 @@
 /*
    How matrices on the device become shadows.
 
-   PETSc compares the type name of an AIJCUSPARSE exactly in many places and keeps its own structure in spptr: the matrix therefore keeps both.
-   A matrix that PETSc makes "of the same type" passes through the constructor of AIJCUSPARSE or is converted from AIJ to AIJCUSPARSE. This file
-   replaces the constructors and the conversions, but not before the first matrix of a format is put on the device, or -petscamb_for_aij is given:
-   other programs are not touched.
+   PETSc compares AIJCUSPARSE's type name exactly in many places, and stores its structure in spptr: the matrix keeps both. A matrix that PETSc
+   creates "of the same type" passes through AIJCUSPARSE's constructor or is converted from AIJ to AIJCUSPARSE. This file replaces the constructors
+   and conversions, but only when the first matrix of a format goes to the device or -petscamb_for_aij is set: other programs are unaffected.
 */
 #include "mat/shadow/core/shadow.h"
 
@@ -16,11 +15,11 @@ typedef PetscErrorCode (*MatConvertFunction)(Mat, MatType, MatReuse, Mat *);
 
 static PetscBool device_expected = PETSC_FALSE; /* another format may still replace MatShadowForAIJCUSPARSE */
 
-/* The constructors of AIJ, and the conversions from AIJ to AIJCUSPARSE, of PETSc */
+/* PETSc's constructors of AIJ, and conversions from AIJ to AIJCUSPARSE */
 static PetscErrorCode (*create_seq)(Mat), (*create_mpi)(Mat);
 static MatConvertFunction convert_seq, convert_mpi;
 
-/* A factored matrix makes no products, and gets no shadow */
+/* A factored matrix has no products, and gets no shadow */
 static PetscErrorCode MatShadowDeviceCreate(Mat A, PetscErrorCode (*create)(Mat))
 {
   PetscFunctionBegin;
@@ -40,7 +39,7 @@ static PetscErrorCode MatCreate_MPIAIJCUSPARSE_Shadow(Mat A)
   return MatShadowDeviceCreate(A, MatAIJCreateMPICUSPARSE);
 }
 
-/* Makes an AIJ, which need not be assembled, an AIJCUSPARSE in place, without a shadow */
+/* Converts an AIJ, assembled or not, to AIJCUSPARSE in place, without a shadow */
 PetscErrorCode MatShadowDeviceConvert(Mat A)
 {
   const MatShadowFormat *format;
@@ -87,7 +86,7 @@ static PetscErrorCode MatCreate_MPIAIJ_Shadow(Mat A)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Puts a constructor in place of PETSc's, and gets a function that PETSc composes with such matrices, unless name is NULL */
+/* Replaces PETSc's constructor, and gets a function that PETSc composes with such matrices unless name is NULL */
 static PetscErrorCode MatShadowDeviceReplace(MatType type, PetscErrorCode (*ours)(Mat), PetscErrorCode (**theirs)(Mat), const char name[], MatConvertFunction *f)
 {
   Mat A;
@@ -102,7 +101,7 @@ static PetscErrorCode MatShadowDeviceReplace(MatType type, PetscErrorCode (*ours
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Gives every later AIJCUSPARSE this format, without starting the device. PetscFinalize() forgets the registered constructors. */
+/* Gives every later AIJCUSPARSE this format, without initializing the device. PetscFinalize() drops the registered constructors. */
 PetscErrorCode MatShadowDeviceExpect(const MatShadowFormat *format)
 {
   PetscFunctionBegin;

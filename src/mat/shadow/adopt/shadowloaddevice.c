@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   The start of CUDA's libraries, during the assembly of the first matrix: cuBLAS and cuSPARSE make their first handles, and CUDA loads the code of the kernels
-   that PETSc's vectors, AIJCUSPARSE and the format will call. Without this the first solve does it, in 15 to 25 ms, most of the time of a short solve.
+   Starts CUDA's libraries during the assembly of the first matrix: cuBLAS and cuSPARSE create their first handles, and CUDA loads the kernels of
+   PETSc's vectors, AIJCUSPARSE and the format. Otherwise the first solve does it, in 15 to 25 ms, most of the time of a short solve.
 
-   A thread of its own does this work, on a stream of its own, with a few numbers that no other code sees. The thread calls nothing of PETSc and ignores failures:
-   the code that needs these libraries later will report them.
+   A separate thread does this, on its own stream, with a few private numbers. It does not call PETSc and ignores failures: the code that needs these
+   libraries reports them later.
 */
 #include <pthread.h>
 #include <unistd.h>
@@ -13,21 +13,21 @@
 #include "mat/shadow/core/shadow.h"
 
 #if defined(PETSC_USE_REAL_SINGLE)
-  #define BLAS(name) cublasS##name
-  #define NUMBER     CUDA_R_32F
+  #define BLAS(name)  cublasS##name
+  #define LOAD_NUMBER CUDA_R_32F
 #else
-  #define BLAS(name) cublasD##name
-  #define NUMBER     CUDA_R_64F
+  #define BLAS(name)  cublasD##name
+  #define LOAD_NUMBER CUDA_R_64F
 #endif
-#define LENGTH 4096 /* of a vector */
+#define LOAD_ENTRIES 4096 /* entries of a vector */
 
 static pthread_t           loader;
-static pid_t               owner; /* the process of this thread */
+static pid_t               owner; /* the process that started the thread */
 static PetscBool           loading = PETSC_FALSE;
 static int                 device;
 static const MatShadowOps *ops;
 
-/* Calls the functions of cuBLAS that CG uses */
+/* Calls cuBLAS's functions for CG */
 static void LoadBLAS(cudaStream_t stream, PetscScalar *x, PetscScalar *y)
 {
   const PetscScalar one = 1;
@@ -37,15 +37,15 @@ static void LoadBLAS(cudaStream_t stream, PetscScalar *x, PetscScalar *y)
 
   if (cublasCreate(&handle) != CUBLAS_STATUS_SUCCESS) return;
   (void)cublasSetStream(handle, stream);
-  (void)BLAS(nrm2)(handle, LENGTH, x, 1, &norm);
-  (void)BLAS(dot)(handle, LENGTH, x, 1, y, 1, &dot);
-  (void)BLAS(axpy)(handle, LENGTH, &one, x, 1, y, 1);
-  (void)BLAS(scal)(handle, LENGTH, &one, y, 1);
+  (void)BLAS(nrm2)(handle, LOAD_ENTRIES, x, 1, &norm);
+  (void)BLAS(dot)(handle, LOAD_ENTRIES, x, 1, y, 1, &dot);
+  (void)BLAS(axpy)(handle, LOAD_ENTRIES, &one, x, 1, y, 1);
+  (void)BLAS(scal)(handle, LOAD_ENTRIES, &one, y, 1);
   (void)cudaStreamSynchronize(stream);
   (void)cublasDestroy(handle);
 }
 
-/* Makes the product of AIJCUSPARSE, with a diagonal matrix */
+/* Runs AIJCUSPARSE's product with a diagonal matrix */
 static void LoadProduct(cusparseHandle_t handle, cudaStream_t stream, const int *i, const PetscScalar *a, PetscScalar *x, PetscScalar *y)
 {
   const PetscScalar    one = 1, zero = 0;
@@ -54,12 +54,12 @@ static void LoadProduct(cusparseHandle_t handle, cudaStream_t stream, const int 
   size_t               bytes = 0;
   void                *work  = NULL;
 
-  if (cusparseCreateCsr(&A, LENGTH, LENGTH, LENGTH, (void *)i, (void *)i, (void *)a, CUSPARSE_INDEX_32I, CUSPARSE_INDEX_32I, CUSPARSE_INDEX_BASE_ZERO, NUMBER) != CUSPARSE_STATUS_SUCCESS) return;
-  if (cusparseCreateDnVec(&X, LENGTH, x, NUMBER) == CUSPARSE_STATUS_SUCCESS) {
-    if (cusparseCreateDnVec(&Y, LENGTH, y, NUMBER) == CUSPARSE_STATUS_SUCCESS) {
-      (void)cusparseSpMV_bufferSize(handle, CUSPARSE_OPERATION_NON_TRANSPOSE, &one, A, X, &zero, Y, NUMBER, CUSPARSE_SPMV_CSR_ALG1, &bytes);
+  if (cusparseCreateCsr(&A, LOAD_ENTRIES, LOAD_ENTRIES, LOAD_ENTRIES, (void *)i, (void *)i, (void *)a, CUSPARSE_INDEX_32I, CUSPARSE_INDEX_32I, CUSPARSE_INDEX_BASE_ZERO, LOAD_NUMBER) != CUSPARSE_STATUS_SUCCESS) return;
+  if (cusparseCreateDnVec(&X, LOAD_ENTRIES, x, LOAD_NUMBER) == CUSPARSE_STATUS_SUCCESS) {
+    if (cusparseCreateDnVec(&Y, LOAD_ENTRIES, y, LOAD_NUMBER) == CUSPARSE_STATUS_SUCCESS) {
+      (void)cusparseSpMV_bufferSize(handle, CUSPARSE_OPERATION_NON_TRANSPOSE, &one, A, X, &zero, Y, LOAD_NUMBER, CUSPARSE_SPMV_CSR_ALG1, &bytes);
       if (cudaMalloc(&work, bytes + 1) == cudaSuccess) {
-        (void)cusparseSpMV(handle, CUSPARSE_OPERATION_NON_TRANSPOSE, &one, A, X, &zero, Y, NUMBER, CUSPARSE_SPMV_CSR_ALG1, work);
+        (void)cusparseSpMV(handle, CUSPARSE_OPERATION_NON_TRANSPOSE, &one, A, X, &zero, Y, LOAD_NUMBER, CUSPARSE_SPMV_CSR_ALG1, work);
         (void)cudaStreamSynchronize(stream);
         (void)cudaFree(work);
       }
@@ -86,16 +86,16 @@ static void *Load(void *unused)
   char        *memory = NULL;
 
   if (cudaSetDevice(device) == cudaSuccess && cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking) == cudaSuccess) {
-    if (cudaMalloc((void **)&memory, (3 * sizeof(PetscScalar) + sizeof(int)) * LENGTH + sizeof(int)) == cudaSuccess) {
+    if (cudaMalloc((void **)&memory, (3 * sizeof(PetscScalar) + sizeof(int)) * LOAD_ENTRIES + sizeof(int)) == cudaSuccess) {
       PetscScalar *x = (PetscScalar *)memory;
-      int         *i = (int *)(x + 3 * LENGTH), numbers[LENGTH + 1];
+      int         *i = (int *)(x + 3 * LOAD_ENTRIES), numbers[LOAD_ENTRIES + 1];
 
-      for (int k = 0; k <= LENGTH; k++) numbers[k] = k;
-      (void)cudaMemsetAsync(x, 0, 3 * sizeof(*x) * LENGTH, stream);
+      for (int k = 0; k <= LOAD_ENTRIES; k++) numbers[k] = k;
+      (void)cudaMemsetAsync(x, 0, 3 * sizeof(*x) * LOAD_ENTRIES, stream);
       (void)cudaMemcpyAsync(i, numbers, sizeof(numbers), cudaMemcpyHostToDevice, stream);
-      LoadBLAS(stream, x, x + LENGTH);
-      LoadSPARSE(stream, i, x + 2 * LENGTH, x, x + LENGTH);
-      (void)cudaFreeAsync(memory, stream); /* PETSc's vectors free so; the first call takes 10 ms */
+      LoadBLAS(stream, x, x + LOAD_ENTRIES);
+      LoadSPARSE(stream, i, x + 2 * LOAD_ENTRIES, x, x + LOAD_ENTRIES);
+      (void)cudaFreeAsync(memory, stream); /* PETSc's vectors free memory this way; the first call takes 10 ms */
     }
     if (ops->load) (*ops->load)((SysStream)stream);
     (void)cudaStreamDestroy(stream);
@@ -104,7 +104,7 @@ static void *Load(void *unused)
   return NULL;
 }
 
-/* Starts the thread, once in a process: before its first matrix on the device is assembled */
+/* Starts the thread, once a process, before the first device matrix is assembled */
 PetscErrorCode MatShadowLoadStart(const MatShadowFormat *format)
 {
   static PetscBool begun = PETSC_FALSE;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   How a matrix gets a shadow and loses it again: constructors, conversions, and the choice between host and device
+   How a matrix gets and loses a shadow: constructors, conversions, and the choice between host and device
 */
 #include "mat/shadow/core/shadow.h"
 
-/* Decides whether A goes to the device in this format. All processes of A need a device then. */
+/* Decides whether A goes to the device in this format; all processes of A need a device then */
 static PetscErrorCode MatShadowGoesToDevice(Mat A, const MatShadowFormat *format, MatShadowDevice where, PetscBool *device)
 {
   PetscBool   found = PETSC_FALSE;
@@ -42,7 +42,7 @@ static PetscErrorCode MatShadowDeviceFromOptions(Mat A, const MatShadowFormat *f
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Gives a plain AIJ or AIJCUSPARSE a shadow of this format, on the device or on the host; on the host the matrix gets the type name of the format */
+/* Gives a plain AIJ or AIJCUSPARSE a shadow of this format, on device or host; on the host the matrix gets the format's type name */
 static PetscErrorCode MatShadowMake(Mat A, const MatShadowFormat *format, PetscBool device, const MatShadow *parent)
 {
   PetscBool seq;
@@ -57,9 +57,9 @@ static PetscErrorCode MatShadowMake(Mat A, const MatShadowFormat *format, PetscB
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Converts B in place to the format of A, which is on a device, with the parameters of A. Does nothing unless B is an assembled AIJ on the host that has no operation of the
-   user. With -petscamb_for_aij, B has a format on the host, which it loses. MatBoundToCPU() says nothing here: it is true for every AIJ of a PETSc with CUDA; only a binding
-   that is to propagate comes from the user. */
+/* Converts B in place to the format of A, which is on a device, with A's parameters. No-op unless B is an assembled AIJ on the host without user
+   operations. With -petscamb_for_aij it removes B's format on the host. MatBoundToCPU() says nothing here: it is true for every AIJ of a PETSc with
+   CUDA; only a binding that propagates is the user's. */
 PetscErrorCode MatShadowFollow(Mat B, Mat A)
 {
   const MatShadowFormat *format;
@@ -99,7 +99,7 @@ PetscErrorCode MatShadowSetDevice_Shadow(Mat A, MatShadowDevice where)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* All conversions between AIJ, AIJCUSPARSE and the formats, and among the formats. A matrix that has the format already stays on its side, host or device. */
+/* All conversions between AIJ, AIJCUSPARSE and the formats. A matrix that has the format already stays on its side, host or device. */
 PetscErrorCode MatShadowConvertType(Mat A, MatType type, MatReuse reuse, Mat *newmat)
 {
   const MatShadowFormat *from, *to;
@@ -114,7 +114,7 @@ PetscErrorCode MatShadowConvertType(Mat A, MatType type, MatReuse reuse, Mat *ne
   if (reuse == MAT_INITIAL_MATRIX) PetscCall(MatDuplicate(A, MAT_COPY_VALUES, &B));
   PetscCall(MatShadowGetFormat(B, &from));
   PetscCall(MatShadowFind(type, &to));
-  PetscCall(PetscObjectTypeCompareAny((PetscObject)B, &plain, MATSEQAIJ, MATMPIAIJ, "")); /* a matrix with a shadow may have the name of AIJ, and gets another name now */
+  PetscCall(PetscObjectTypeCompareAny((PetscObject)B, &plain, MATSEQAIJ, MATMPIAIJ, "")); /* a matrix with a shadow may have AIJ's name, and gets another now */
   if (from != to || plain) {
     if (from) PetscCall(MatShadowDetach(B));
     if (to) {
@@ -126,7 +126,7 @@ PetscErrorCode MatShadowConvertType(Mat A, MatType type, MatReuse reuse, Mat *ne
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Converts to another subtype of AIJ, which PETSc makes of a plain AIJ */
+/* Converts to another subtype of AIJ, which PETSc creates from a plain AIJ */
 PetscErrorCode MatShadowConvertAway(Mat A, MatType type, MatReuse reuse, Mat *newmat)
 {
   Mat B = *newmat;
@@ -144,8 +144,8 @@ PetscErrorCode MatShadowConvertAway(Mat A, MatType type, MatReuse reuse, Mat *ne
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Converts from any other type, and between sequential and MPI matrices, by way of the AIJ of which the result is a subtype. That AIJ is sequential or MPI as the
-   result is: with MATAIJ for both, a conversion from the other kind of AIJ would call this function again. */
+/* Converts from any other type, and between sequential and MPI matrices, through the AIJ that the result extends. That AIJ is sequential or MPI as
+   the result is: with MATAIJ the conversion from the other kind would call this function again. */
 PetscErrorCode MatConvertFrom_Shadow(Mat A, MatType type, MatReuse reuse, Mat *newmat)
 {
   const MatShadowFormat *format;
@@ -171,7 +171,7 @@ PetscErrorCode MatConvertFrom_Shadow(Mat A, MatType type, MatReuse reuse, Mat *n
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The constructor of PETSc is called directly: MatSetType() does nothing if the type name is still that of what the matrix was before */
+/* Calls PETSc's constructor directly: MatSetType() does nothing if the type name is unchanged */
 PetscErrorCode MatShadowCreate(Mat A, const MatShadowFormat *format, MatType base)
 {
   PetscErrorCode (*create)(Mat);
@@ -181,11 +181,11 @@ PetscErrorCode MatShadowCreate(Mat A, const MatShadowFormat *format, MatType bas
 
   PetscFunctionBegin;
   PetscCall(PetscObjectQuery((PetscObject)A, "MatShadowKept", (PetscObject *)&kept));
-  back = (PetscBool)(kept && A->nonzerostate == kept->nonzerostate + 1); /* MatSetType() counts on once: there was no other type in between */
+  back = (PetscBool)(kept && A->nonzerostate == kept->nonzerostate + 1); /* MatSetType() increments once: no other type was set in between */
   PetscCall(MatShadowDeviceFromOptions(A, format, &device));
   PetscCall(PetscFunctionListFind(MatList, base, &create));
   PetscCall((*create)(A));
-  PetscCall(MatShadowGetFormat(A, &made)); /* the constructor may have given A a shadow already, for -mat_seqaij_type */
+  PetscCall(MatShadowGetFormat(A, &made)); /* the constructor may have given A a shadow, for -mat_seqaij_type */
   if (made && made != format) PetscCall(MatShadowDetach(A));
   if (made != format) PetscCall(MatShadowMake(A, format, device, NULL));
   if (back) PetscCall(PetscObjectReference((PetscObject)kept));
@@ -196,7 +196,7 @@ PetscErrorCode MatShadowCreate(Mat A, const MatShadowFormat *format, MatType bas
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The functions of this room that core and the other files here call through MatShadowAdoptFunctions: a call by name would run up */
+/* The functions of this room for core and the other files here, through MatShadowAdoptFunctions: direct calls would run up */
 const MatShadowAdopter MatShadowAdopterTable = {
   .attach        = MatShadowAttach,
   .attachblocks  = MatShadowAttachBlocks,

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
    Operations that petsc-amb replaces on an AIJCUSPARSE besides the products: those that would remove the shadow's operations, and those of PETSc that
-   give wrong results if vectors or values are not on the side that AIJCUSPARSE expects.
+   compute wrong results if vectors or values are on the other side
 */
 #include "mat/shadow/core/shadow.h"
 
-/* AIJCUSPARSE sets operations, some of them the shadow's, which this function puts back */
+/* AIJCUSPARSE sets operations, some of them the shadow's, which this function restores */
 static PetscErrorCode MatBindToCPU_Shadow(Mat A, PetscBool bind)
 {
   PetscFunctionBegin;
@@ -38,7 +38,7 @@ static PetscErrorCode MatDiagonalScale_Shadow(Mat A, Vec left, Vec right)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Marks the values on the host as the newest. PETSc wrote them without doing so, in code that takes any AIJ for a matrix on the host. */
+/* Marks the host's values as the newest: PETSc wrote them without marking, in code that treats any AIJ as a host matrix */
 static PetscErrorCode MatShadowHostWritten(Mat A)
 {
   PetscScalar *a;
@@ -75,7 +75,7 @@ static PetscErrorCode MatCreateSubMatrices_Shadow(Mat A, PetscInt n, const IS ro
 
 static PetscErrorCode MatShadowComposeToAIJ(Mat A, PetscErrorCode (*f)(Mat, MatType, MatReuse, Mat *))
 {
-  PetscBool seq; /* by the type name: a matrix that is being detached has PETSc's operations already */
+  PetscBool seq; /* by the type name: a matrix that is being detached already has PETSc's operations */
 
   PetscFunctionBegin;
   PetscCall(PetscObjectTypeCompare((PetscObject)A, MATSEQAIJCUSPARSE, &seq));
@@ -83,7 +83,7 @@ static PetscErrorCode MatShadowComposeToAIJ(Mat A, PetscErrorCode (*f)(Mat, MatT
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* PETSc's setters set the matrix up, and so make an AIJ of one without a type */
+/* PETSc's setters set the matrix up, which makes a matrix without a type an AIJ */
 static PetscErrorCode MatShadowCarryNullSpace(MatNullSpace from, MatNullSpace *to)
 {
   PetscFunctionBegin;
@@ -93,7 +93,7 @@ static PetscErrorCode MatShadowCarryNullSpace(MatNullSpace from, MatNullSpace *t
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Copies the properties of A, and the objects composed with A but its shadow, to the matrix B that will replace A */
+/* Copies A's properties, and the objects composed with A except its shadow, to B, which will replace A */
 static PetscErrorCode MatShadowCarry(Mat A, Mat B)
 {
   PetscObjectList all = NULL;
@@ -130,8 +130,8 @@ static PetscErrorCode MatShadowCarry(Mat A, Mat B)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Converts to AIJ. PETSc would convert entry by entry, and in place would lose the objects composed with the matrix. An MPI matrix stays one even if it has one
-   process and the type is the root name. */
+/* Converts to AIJ. PETSc would convert entry by entry, and in place would lose the composed objects. An MPI matrix stays MPI, also on one process
+   with the root type name. */
 PetscErrorCode MatShadowConvertToAIJ(Mat A, MatType type, MatReuse reuse, Mat *newmat)
 {
   Mat       B = *newmat;
@@ -139,7 +139,7 @@ PetscErrorCode MatShadowConvertToAIJ(Mat A, MatType type, MatReuse reuse, Mat *n
 
   PetscFunctionBegin;
   PetscCall(PetscObjectTypeCompare((PetscObject)A, MATSEQAIJCUSPARSE, &seq));
-  PetscCall(MatShadowComposeToAIJ(A, NULL)); /* or MatConvert() would call this function again */
+  PetscCall(MatShadowComposeToAIJ(A, NULL)); /* otherwise MatConvert() would call this function again */
   PetscCall(MatConvert(A, seq ? MATSEQAIJ : MATMPIAIJ, reuse == MAT_REUSE_MATRIX ? MAT_REUSE_MATRIX : MAT_INITIAL_MATRIX, &B));
   if (reuse == MAT_INPLACE_MATRIX) {
     PetscCall(MatShadowCarry(A, B));
@@ -152,10 +152,10 @@ PetscErrorCode MatShadowConvertToAIJ(Mat A, MatType type, MatReuse reuse, Mat *n
 
 static PetscErrorCode MatDestroy_Shadow(Mat);
 
-/* MatSetType() compares names: with "amb" it destroys the inside of an AIJCUSPARSE and makes a new one, even if the matrix is in that format already. This function
-   moves the matrix to another object, which the constructor of the format puts back if MatSetType() calls that one next. The product and the variable blocks stay,
-   as they do in MatSetType() to another type. All other callers of destroy() leave no reference, or have removed the type name. A sub-matrix of several processes
-   has a destroy() of PETSc, which calls this one and then frees what belongs to the inside: that is not kept. */
+/* MatSetType() compares names: with "amb" it destroys an AIJCUSPARSE's data and creates new ones, even if the matrix already has that format. This
+   function moves the data to another object, and the format's constructor moves them back if MatSetType() calls it next. The product and the variable
+   blocks stay, as in MatSetType() to another type. All other callers of destroy() hold no reference, or have removed the type name. A sub-matrix of
+   several processes has PETSc's destroy(), which calls this one and then frees members of the data: such a matrix is not moved. */
 static PetscErrorCode MatShadowKeep(Mat A, PetscBool *moved)
 {
   const PetscInt refct = (PetscInt)((PetscObject)A)->refct;
@@ -173,7 +173,7 @@ static PetscErrorCode MatShadowKeep(Mat A, PetscBool *moved)
   *kept                      = inside;
   ((PetscObject)A)->refct    = refct;
   ((PetscObject)kept)->refct = 1;
-  ((PetscObject)A)->state    = ((PetscObject)kept)->state; /* goes on from this number */
+  ((PetscObject)A)->state    = ((PetscObject)kept)->state; /* continues from this number */
   A->nonzerostate            = kept->nonzerostate;
   PetscCall(MatShadowCarry(kept, A));
   MatAIJMoveProduct(kept, A);
@@ -183,8 +183,8 @@ static PetscErrorCode MatShadowKeep(Mat A, PetscBool *moved)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Products with dense matrices: PETSc asks for them by the names of both types first. PETSc puts its own function back when it binds a sequential matrix to a side;
-   it has none on an MPI matrix, but on the dense one. */
+/* Products with dense matrices: PETSc queries both type names first. PETSc restores its own function when it binds a sequential matrix to a side; for
+   an MPI matrix it has one only on the dense matrix. */
 static PetscErrorCode MatShadowComposeDense(Mat A, PetscBool seq, PetscBool add)
 {
   static const char *const names[2][2] = {
@@ -200,7 +200,7 @@ static PetscErrorCode MatShadowComposeDense(Mat A, PetscBool seq, PetscBool add)
 
 static PetscErrorCode MatDestroy_Shadow(Mat A)
 {
-  const PetscBool seq = MatShadowIsSequential(A); /* the type name may be removed */
+  const PetscBool seq = MatShadowIsSequential(A); /* the type name may be gone */
   PetscBool       moved;
 
   PetscFunctionBegin;
@@ -212,7 +212,7 @@ static PetscErrorCode MatDestroy_Shadow(Mat A)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* PETSc's functions of these names use the array of the host, even if the newest values are on the device */
+/* PETSc's functions of these names use the host's array even if the newest values are on the device */
 static PetscErrorCode MatStoreValues_Shadow(Mat A)
 {
   const PetscScalar *a;
@@ -237,7 +237,7 @@ static PetscErrorCode MatRetrieveValues_Shadow(Mat A)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Replaces a function that PETSc finds by name, and keeps PETSc's function under the name kept; or undoes that */
+/* Replaces a function that PETSc finds by name, and keeps PETSc's under the name `kept`; or restores it */
 static PetscErrorCode MatShadowCUSPARSEWrap(Mat A, const char name[], const char kept[], PetscErrorCode (*ours)(Mat), PetscBool add)
 {
   PetscErrorCode (*theirs)(Mat);
@@ -250,7 +250,7 @@ static PetscErrorCode MatShadowCUSPARSEWrap(Mat A, const char name[], const char
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The arrays of a matrix that will cross the bus lie on huge pages: they are pinned for that */
+/* Arrays that will cross the bus are allocated on huge pages, because they are pinned */
 #define PREALLOCATE_SEQ "MatSeqAIJSetPreallocation_C"
 #define PREALLOCATE_MPI "MatMPIAIJSetPreallocation_C"
 #define PREALLOCATE     "MatShadowSetPreallocation_C"
@@ -295,7 +295,7 @@ static PetscErrorCode MatShadowCUSPARSEWrapPreallocation(Mat A, PetscBool seq, P
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Adds the functions that PETSc finds by name, or removes them */
+/* Composes the functions that PETSc finds by name, or removes them */
 PetscErrorCode MatShadowCUSPARSECompose(Mat A, PetscBool seq, PetscBool add)
 {
   PetscFunctionBegin;
@@ -336,6 +336,6 @@ PetscErrorCode MatShadowCUSPARSERestoreOperations(Mat A, PetscBool seq)
   A->ops->bindtocpu         = base->bindtocpu;
   A->ops->load              = base->load;
   PetscCall(MatShadowComposeDense(A, seq, PETSC_FALSE));
-  if (seq) PetscCall((*base->bindtocpu)(A, A->boundtocpu)); /* sets the operations for the host or the device */
+  if (seq) PetscCall((*base->bindtocpu)(A, A->boundtocpu)); /* sets the operations for host or device */
   PetscFunctionReturn(PETSC_SUCCESS);
 }

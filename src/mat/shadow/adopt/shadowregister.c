@@ -17,7 +17,7 @@ PetscErrorCode MatShadowRegister(const MatShadowFormat *f)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* MatAIJSetUp() comes before the first format: until then the constructors of AIJ are those of PETSc */
+/* MatAIJSetUp() precedes the first format: until then the constructors of AIJ are PETSc's */
 PetscErrorCode MatShadowRegisterAll(int n, const MatShadowFormat *const list[])
 {
   PetscFunctionBegin;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   Operations of a matrix on the host that create other matrices, which stay on the host
+   Operations of a matrix on the host that create other matrices on the host
 */
 #include "mat/shadow/core/shadow.h"
 
-/* PETSc makes sub-matrices and transposed matrices of a matrix on the host now, by the name of its type: they stay on the host too, unless an option says otherwise */
+/* While positive, PETSc is creating sub-matrices or transposes of a host matrix by its type name: they stay on the host too, unless an option says
+   otherwise */
 static int MatShadowStay = 0;
 
 PetscBool MatShadowStays(void)
@@ -46,7 +47,7 @@ static PetscErrorCode MatTranspose_HostShadow(Mat A, MatReuse reuse, Mat *B)
 }
 #endif
 
-/* Sets the operations of a matrix on the host that make other matrices, or PETSc's */
+/* Installs the operations of a host matrix that create other matrices, or restores PETSc's */
 void MatShadowSetStay(Mat A, PetscBool stay)
 {
 #if defined(SYS_HAVE_DEVICE)

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   Twins: a second shadow of a matrix, which stores values in another way, for those products that a smoother makes.
+   Twins: a second copy with another value storage, used by the smoother only.
 
-   A twin is a MATSHELL of the same matrix. For one of its products it puts its shadow in the place of that of the matrix (of the diagonal block of an MPI matrix),
-   so that everything about shadows holds for it: when it is converted and renewed, on the host and on a device. The entries are stored once, in the matrix.
+   A twin is a MATSHELL of the same matrix. For one product it swaps its shadow with the matrix's (the diagonal block's, for an MPI matrix), so
+   everything about shadows applies to it: conversion and updates, on host and device. The entries are stored once, in the matrix.
 */
 #include "mat/shadow/core/shadow.h"
 
 typedef struct {
   Mat            A;
-  PetscContainer other; /* the shadow that is not in its place */
+  PetscContainer other; /* the shadow that is not in use */
 } MatShadowTwin;
 
-/* The matrix whose shadow has a twin, or NULL if the program gave it another type since */
+/* Gets the matrix whose shadow has a twin, or NULL if the program changed its type since */
 static PetscErrorCode TwinBlock(const MatShadowTwin *twin, Mat *block)
 {
   PetscFunctionBegin;
@@ -40,7 +40,7 @@ static PetscErrorCode TwinSwap(MatShadowTwin *twin)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Calls one of the operations of the matrix, with the twin's shadow in its place */
+/* Calls an operation of the matrix with the twin's shadow in use */
 #define TWIN_CALL(T, call) \
   do { \
     MatShadowTwin *twin; \
@@ -106,7 +106,7 @@ static PetscErrorCode MatDestroy_Twin(Mat T)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Makes a twin of a matrix with a shadow; *T is NULL for any other matrix. The twin keeps the matrix, which it must not outlive. */
+/* Creates a twin of a matrix with a shadow; *T is NULL for other matrices. The twin does not reference the matrix, which must outlive it. */
 PetscErrorCode MatShadowTwinCreate(Mat A, MatShadowValues values, Mat *T)
 {
   const MatShadowFormat *format;
@@ -126,7 +126,7 @@ PetscErrorCode MatShadowTwinCreate(Mat A, MatShadowValues values, Mat *T)
   PetscCall(MatShadowGet(block, &s));
   PetscCall(PetscObjectQuery((PetscObject)block, "MatShadow", (PetscObject *)&twin->other));
   PetscCall(PetscObjectReference((PetscObject)twin->other));
-  PetscCall(MatShadowCompose(block, s->format, s, &t)); /* in the place of s */
+  PetscCall(MatShadowCompose(block, s->format, s, &t)); /* replaces s */
   t->values  = values;
   t->adopted = s->adopted;
   t->level   = PETSC_TRUE;
@@ -144,7 +144,7 @@ PetscErrorCode MatShadowTwinCreate(Mat A, MatShadowValues values, Mat *T)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Converts the twin now, or brings it up to date; solvers look for the null space of the operator that they are given */
+/* Converts or updates the twin now; copies the null space, which solvers read from their operator */
 PetscErrorCode MatShadowTwinSetUp(Mat T)
 {
   MatShadowTwin *own;

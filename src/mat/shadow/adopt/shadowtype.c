@@ -2,10 +2,10 @@
 /*
    How a matrix becomes and stays a subtype of AIJ: the registry of formats, operations, duplication, blocks of MPI matrices.
 
-   A matrix gets a shadow by replacing operations and composing a MatShadow with it. On the host the matrix also gets a type name of its own, so that
-   matrices that PETSc makes "of the same type" pass through the constructor of that type. The name begins with that of the base type, by which PETSc
-   recognizes a subtype. On the device the matrix is an AIJCUSPARSE and keeps that name. The operations of the base type, which PETSc does not export,
-   are read off a matrix made for the purpose.
+   Attaching a shadow replaces operations and composes a MatShadow with the matrix. On the host the matrix also gets its own type name, so that
+   matrices that PETSc creates "of the same type" pass through that type's constructor. The name begins with the base type's, by which PETSc
+   recognizes a subtype. On the device the matrix keeps the name of AIJCUSPARSE. The base type's operations, which PETSc does not export, are read
+   from a temporary matrix.
 */
 #include "mat/shadow/core/shadow.h"
 #include "vec/ambvec/ambvec.h"
@@ -26,7 +26,7 @@ static PetscErrorCode MatShadowDestroy(PetscAMBCtxArgument arg)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Options of a program that concern matrices on the device */
+/* Reads the program's options for matrices on the device */
 static PetscErrorCode MatShadowDeviceReadOptions(void)
 {
   PetscFunctionBegin;
@@ -54,7 +54,7 @@ static PetscErrorCode MatShadowSetFromOptions(Mat A, MatShadow *s)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Composes a new shadow with A, in place of an older one; its parameters are those of the parent or, without a parent, come from the options */
+/* Composes a new shadow with A, replacing an older one; its parameters are the parent's or, without a parent, come from the options */
 PetscErrorCode MatShadowCompose(Mat A, const MatShadowFormat *format, const MatShadow *parent, MatShadow **shadow)
 {
   MatShadow     *s;
@@ -97,8 +97,8 @@ PetscErrorCode MatShadowCompose(Mat A, const MatShadowFormat *format, const MatS
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Gives a matrix that PETSc has made from a matrix with a shadow, or as a part of it, the same format: on the device the constructors give every matrix one format,
-   that of the first matrix on the device */
+/* Gives a matrix that PETSc created from, or as a part of, a matrix with a shadow the same format: on the device the constructors give every matrix
+   the format of the first device matrix */
 static PetscErrorCode MatShadowAttachLike(Mat A, const MatShadow *parent)
 {
   const MatShadowFormat *format = NULL;
@@ -111,8 +111,8 @@ static PetscErrorCode MatShadowAttachLike(Mat A, const MatShadow *parent)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Gives the blocks of an MPI matrix shadows. On the device a constructor may have given them a shadow already, without knowing whose blocks they will be; and
-   if AIJCUSPARSE has preallocated them, they lack the block sizes that they would have in an AIJ. */
+/* Gives an MPI matrix's blocks shadows. On the device a constructor may already have done so without knowing their owner; and blocks preallocated by
+   AIJCUSPARSE lack the block sizes of an AIJ. */
 static PetscErrorCode MatShadowAdoptBlocks(Mat A, PetscBool cusparse)
 {
   Mat        block[2];
@@ -141,7 +141,7 @@ static PetscErrorCode MatShadowAdoptBlocks(Mat A, PetscBool cusparse)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* PETSc replaces the blocks when it preallocates, disassembles or takes COO entries */
+/* PETSc replaces the blocks when it preallocates, disassembles or sets COO entries */
 PetscErrorCode MatShadowAttachBlocks(Mat A)
 {
   PetscFunctionBegin;
@@ -149,7 +149,7 @@ PetscErrorCode MatShadowAttachBlocks(Mat A)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Takes note that a block belongs to a matrix which PETSc assembles by COO */
+/* Records that a block belongs to a matrix that PETSc assembles by COO */
 static PetscErrorCode MatShadowSetCOO(Mat block, MatShadow *s, void *A)
 {
   PetscObject coo;
@@ -160,7 +160,7 @@ static PetscErrorCode MatShadowSetCOO(Mat block, MatShadow *s, void *A)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The assembly, perhaps one by COO, may have merged a plain AIJ into this matrix, or given it a new view: puts shadow and view in place again */
+/* The assembly, perhaps by COO, may have merged a plain AIJ into this matrix, or set a new view: restores shadow and view */
 static PetscErrorCode MatAssemblyEnd_Shadow(Mat A, MatAssemblyType type)
 {
   MatShadow *s;
@@ -193,14 +193,14 @@ static PetscErrorCode MatDuplicate_Shadow(Mat A, MatDuplicateOption option, Mat 
   to->values      = from->values;
   to->keep        = from->keep;
   to->halo_wanted = from->halo_wanted;
-  to->view        = from->view; /* PETSc gives a duplicate the view of the original, which may be one of a DMDA */
+  to->view        = from->view; /* PETSc copies the original's view, perhaps a DMDA's */
   PetscCall(PetscMemcpy(to->params, from->params, from->format->params_size));
   PetscCall(MatShadowParamsChanged(*B));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Removes all that petsc-amb composed with A, which MatSetType() is about to make a matrix of another type; called before PETSc's destroy(). All other callers of
-   destroy() leave no reference, or have removed the type name. */
+/* Removes everything that petsc-amb composed with A before PETSc's destroy(), when MatSetType() is about to change the type. All other callers of
+   destroy() hold no reference, or have removed the type name. */
 PetscErrorCode MatShadowForget(Mat A)
 {
   const MatShadowFormat *format;
@@ -216,8 +216,8 @@ PetscErrorCode MatShadowForget(Mat A)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* On the host. They need no type name to find PETSc's function, which they may also have to call for a matrix that has lost its shadow: MatCreateSubMatrices() keeps
-   the address of one of them. */
+/* On the host. They find PETSc's function without a type name, because MatCreateSubMatrices() keeps their address and may call them for a matrix that
+   lost its shadow. */
 static PetscErrorCode MatDestroy_SeqShadow(Mat A)
 {
   PetscFunctionBegin;
@@ -234,7 +234,7 @@ static PetscErrorCode MatDestroy_MPIShadow(Mat A)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Puts the destroy of a matrix with a shadow on the host in the place of PETSc's; not of that of a sub-matrix, which calls the one that it found */
+/* Installs the destroy of a host matrix with a shadow; not on a sub-matrix, whose destroy calls the one that it found */
 void MatShadowSetDestroy(Mat A)
 {
   if (A->ops->destroy == MatAIJBaseSeq.destroy) A->ops->destroy = MatDestroy_SeqShadow;
@@ -263,7 +263,7 @@ PetscErrorCode MatShadowSetOperations(Mat A)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The same name again would free the string that MatGetType() has given to the program */
+/* Setting the same name would free the string that MatGetType() returned to the program */
 PetscErrorCode MatShadowRename(Mat A, MatType type)
 {
   PetscBool same;
@@ -274,7 +274,7 @@ PetscErrorCode MatShadowRename(Mat A, MatType type)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Gives an AIJ or an AIJCUSPARSE a shadow, or gives it back to a matrix whose inside was replaced. With -petscamb_for_aij the matrix keeps its type name. */
+/* Gives an AIJ or AIJCUSPARSE a shadow, or restores it after the matrix's data were replaced. With -petscamb_for_aij the matrix keeps its type name. */
 PetscErrorCode MatShadowAttach(Mat A, const MatShadowFormat *format, const MatShadow *parent)
 {
   PetscBool  seq;
@@ -286,7 +286,7 @@ PetscErrorCode MatShadowAttach(Mat A, const MatShadowFormat *format, const MatSh
   if (!MatAIJIsCUSPARSE(A) && !MatShadowForAIJ) PetscCall(MatShadowRename(A, seq ? format->seqtype : format->mpitype));
   PetscCall(MatShadowCompose(A, format, parent, &s));
   PetscCall(MatShadowComposeFunctions(A, format, seq, PETSC_TRUE));
-  if (!seq && A->assembled) PetscCall(MatShadowAdoptBlocks(A, PETSC_FALSE)); /* blocks of an AIJ, or of a copy, which have their block sizes */
+  if (!seq && A->assembled) PetscCall(MatShadowAdoptBlocks(A, PETSC_FALSE)); /* blocks of an AIJ, or of a copy, already have their block sizes */
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -321,7 +321,7 @@ PetscErrorCode MatShadowDetach(Mat A)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Removes the shadows of the blocks of an MPI matrix; does nothing for a sequential matrix */
+/* Removes the shadows of an MPI matrix's blocks; no-op for a sequential matrix */
 PetscErrorCode MatShadowDetachBlocks(Mat A)
 {
   Mat       block[2];

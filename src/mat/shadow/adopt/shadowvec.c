@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   Vectors of programs that put their matrices on the device by an option
+   Vectors of programs that put matrices on the device by an option
 */
 #include "mat/shadow/core/shadow.h"
 
-/* A program that makes its vectors with VecSetFromOptions(), or a DM with -dm_vec_type, would have its vectors on the host while -mat_type puts its
-   matrices on the device. AIJCUSPARSE expects the user to give -vec_type cuda too; for the types of petsc-amb this function adds that option, for each
-   options prefix, unless the user gave one. */
+/* A program that creates vectors with VecSetFromOptions(), or a DM with -dm_vec_type, would have them on the host while -mat_type puts its matrices
+   on the device. AIJCUSPARSE expects the user to set -vec_type cuda too; for petsc-amb's types this function adds that option, for each options
+   prefix, unless it is set. */
 PetscErrorCode MatShadowDeviceVecOptions(const MatShadowFormat *format)
 {
   char    **word, *all;
@@ -17,7 +17,7 @@ PetscErrorCode MatShadowDeviceVecOptions(const MatShadowFormat *format)
   PetscCall(PetscOptionsGetAll(NULL, &all));
   PetscCall(PetscStrToArray(all, ' ', &n, &word));
   for (int k = 0; k + 1 < n; k++) {
-    const int              prefix = (int)strlen(word[k]) - (int)strlen("mat_type"); /* the length of the prefix, with the hyphen */
+    const int              prefix = (int)strlen(word[k]) - (int)strlen("mat_type"); /* length of the prefix with the hyphen */
     char                   name[256], value[16] = "";
     const MatShadowFormat *wanted;
     PetscBool              type, dm, cpu, given;
@@ -36,7 +36,7 @@ PetscErrorCode MatShadowDeviceVecOptions(const MatShadowFormat *format)
     PetscCall(PetscOptionsHasName(NULL, NULL, name, &given));
     if (given || cpu) continue;
     PetscCall(PetscOptionsSetValue(NULL, name, VECCUDA));
-    PetscCall(PetscOptionsHasName(NULL, NULL, name, &given)); /* marks the option as used, or PETSc might warn of it */
+    PetscCall(PetscOptionsHasName(NULL, NULL, name, &given)); /* marks the option as used, or PETSc may warn */
     PetscCall(PetscInfo(NULL, "%s %s, because of %s %s\n", name, VECCUDA, word[k], word[k + 1]));
   }
   PetscCall(PetscStrToArrayDestroy(n, word));

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   When a shadow is made, renewed and used: the products of a sequential matrix with vectors.
+   When a shadow is created, updated and used: products of a sequential matrix with vectors.
 
-   MatShadowChoose() converts a matrix once its products on the AIJ with one set of values have taken as long as a conversion, and a level of multigrid at its first product.
-   If each set of values has fewer products, it converts once the products of all sets would have repaid the conversion and the updates, and the conversion takes a small part
-   of the time since the pattern is there. The format stays if it is no slower than the AIJ. On the host the last products on the AIJ and the first ones on the format decide
-   that by their times, see shadowtrial.c; several formats may be tried, see shadowtune.c. On the device the time of a product is not known until the queue has run dry: the traffic model is trusted
-   until enough products were made to repay tuning, and then both sides are timed on vectors made for the purpose.
+   MatShadowChoose() converts a matrix once its products on the AIJ with one set of values have taken as long as a conversion, and a multigrid level
+   at its first product. If each set of values has fewer products, it converts once the products of all sets would have repaid the conversion and the
+   updates, if the conversion takes a small part of the time since the pattern exists. The format stays if it is no slower than the AIJ. On the host
+   the times of the last products on the AIJ and of the first ones on the format decide (shadowtrial.c); several candidates may be tried
+   (shadowtune.c). On the device a product's time is unknown until the queue is empty: the traffic model decides until tuning would be repaid; then
+   both sides are timed on scratch vectors.
 */
 #include "mat/shadow/core/shadow.h"
 
-/* Sets how many products repay the work on the pattern at hand */
+/* Sets the products that repay the work on the current pattern */
 static void MatShadowSetPatience(MatShadow *s)
 {
   MatShadowPatience *p = &s->patience;
@@ -34,13 +35,13 @@ static void MatShadowSetPatience(MatShadow *s)
 
 MatShadowConversions MatShadowConverted;
 
-/* Expected seconds of a conversion on the host by the model alone, with one thread: other programs may have the processors of further ones */
+/* Returns the model's seconds of a conversion on the host with one thread: other programs may use the other processors */
 static PetscLogDouble MatShadowModelConvert(const MatShadow *s)
 {
   return SYS_TUNE_CONVERT_FIXED + SYS_TUNE_CONVERT_ENTRY * (double)s->nz + SYS_TUNE_CONVERT_ROW * (double)s->owner->rmap->n;
 }
 
-/* Begins a set of values in this pattern. The average limits the products of one set, so that it soon forgets a first long solve. */
+/* Begins a set of values in this pattern. The average caps one set's products, so that it soon forgets a long first solve. */
 static void MatShadowBeginValues(MatShadow *s)
 {
   MatShadowPast  *past   = &s->past;
@@ -51,8 +52,9 @@ static void MatShadowBeginValues(MatShadow *s)
   past->sets++;
 }
 
-/* At the begin of a set of values, sets past->early if a conversion is due although no set had patience->convert products. As many products as this pattern has had must save
-   the conversion and all updates; and the conversion must take a small part of the time so far, since the program may end right after it. */
+/* At the begin of a set of values, sets past->early if a conversion is due although no set had patience->convert products: as many products as this
+   pattern has had must save the conversion and all updates, and the conversion must take a small part of the time so far, because the program may end
+   right after it. */
 static void MatShadowExpectEarly(MatShadow *s)
 {
   MatShadowPast *past = &s->past;
@@ -66,7 +68,7 @@ static void MatShadowExpectEarly(MatShadow *s)
   past->early = (PetscBool)(cost <= SYS_TUNE_EARLY * (now - past->since) && cost + MatShadowConverted.early <= SYS_TUNE_EARLY * (now - MatShadowConverted.begin));
 }
 
-/* Adds the seconds of a conversion on the host to the sums. The seconds of another thread (online tuning) are unknown here. */
+/* Adds the seconds of a conversion on the host to the sums. Those of another thread (online tuning) are unknown here. */
 static void MatShadowNoteConversion(MatShadow *s, PetscLogDouble seconds)
 {
   if (s->tune != MAT_SHADOW_TUNE_ONLINE) {
@@ -77,8 +79,8 @@ static void MatShadowNoteConversion(MatShadow *s, PetscLogDouble seconds)
   s->past.early = PETSC_FALSE;
 }
 
-/* Sets patience->update and patience->lasting to the measured number of products that repay an update. MatShadowChoose() then updates at once if recent sets of values had that
-   many products, else after that many: products of shorter sets stay on the AIJ. */
+/* Sets patience->update and patience->lasting to the measured number of products that repay an update. MatShadowChoose() then updates at once if
+   recent sets of values had that many products, else after that many: products of shorter sets stay on the AIJ. */
 static void MatShadowMeasureUpdate(MatShadow *s)
 {
   const MatShadowTrial *trial    = &s->trial[0];
@@ -90,7 +92,7 @@ static void MatShadowMeasureUpdate(MatShadow *s)
   patience->lasting = patience->update;
 }
 
-/* Gets the arrays of the AIJ on the side where its products are made; *i and *j are those on the host */
+/* Gets the AIJ's arrays on the side where its products run; *i and *j are the host's */
 static PetscErrorCode MatShadowGetCSR(Mat A, const MatShadow *s, MatShadowCSR *csr, const PetscInt **i, const PetscInt **j)
 {
   PetscScalar *a;
@@ -110,7 +112,7 @@ static PetscErrorCode MatShadowGetCSR(Mat A, const MatShadow *s, MatShadowCSR *c
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Goes back to the AIJ, to the state of a new shadow */
+/* Returns to the AIJ, in the state of a new shadow */
 PetscErrorCode MatShadowDrop(MatShadow *s)
 {
   PetscFunctionBegin;
@@ -132,7 +134,7 @@ static PetscErrorCode MatShadowDecline(Mat A, MatShadow *s, const char reason[])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Compares the shadow with the matrix: another pattern or another side makes the shadow void, other values make it stale */
+/* Compares the shadow with the matrix: another pattern or side invalidates it, other values make it stale */
 static PetscErrorCode MatShadowCheckState(Mat A, MatShadow *s, MatShadowCSR *csr)
 {
   const MatShadowOps *side = MatShadowOnDevice(s) ? &s->format->device : &s->format->host;
@@ -195,11 +197,11 @@ static PetscErrorCode MatShadowConvert(Mat A, MatShadow *s, const MatShadowCSR *
     s->info.bytes_model = model;
   } else if (MatShadowOnDevice(s) && MatShadowMeasures(s) && !s->trial[0].verdict) {
     if (s->trial[0].time_format > 0) PetscCall(MatShadowJudge(A, s, PETSC_FALSE));
-    else s->trial[0].verdict = MAT_SHADOW_FOR_FORMAT; /* as the model says */
+    else s->trial[0].verdict = MAT_SHADOW_FOR_FORMAT; /* the model's verdict */
   }
   PetscCall(PetscTime(&t1));
   MatShadowCounted.convert += t1 - t0;
-  s->info.time_convert = PetscMax(s->info.time_convert, t1 - t0); /* info has a longer time if another thread did a part of the conversion */
+  s->info.time_convert = PetscMax(s->info.time_convert, t1 - t0); /* info has a longer time if another thread did part of the conversion */
   if (!MatShadowOnDevice(s)) MatShadowNoteConversion(s, SysSeconds(CLOCK_THREAD_CPUTIME_ID) - cpu);
   PetscCall(PetscLogEventEnd(MAT_ShadowConvert, A, 0, 0, 0));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -230,9 +232,9 @@ static PetscErrorCode MatShadowUpdate(Mat A, MatShadow *s, const MatShadowCSR *c
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The format stays if it was no slower. If it loses the plain product, it is dropped: the transposed product alone is not worth its memory. If the rounds
-   contradict each other, the shortest times of all rounds decide where they are clear, because noise only adds to times; if not, the traffic model. An unclear
-   verdict is tried again later. */
+/* Sets the verdict: the format stays if it was no slower. If it loses the plain product it is dropped, because the transposed product alone is not
+   worth its memory. If the rounds contradict each other, the shortest times of all rounds decide where they are clear, because noise only adds to
+   times; otherwise the traffic model. An unclear verdict is tried again later. */
 static PetscErrorCode MatShadowJudge(Mat A, MatShadow *s, PetscBool transpose)
 {
   MatShadowTrial      *trial = &s->trial[transpose];
@@ -254,7 +256,7 @@ static PetscErrorCode MatShadowJudge(Mat A, MatShadow *s, PetscBool transpose)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Times both sides once more: another program may have disturbed the times of an unclear verdict */
+/* Times both sides again: another program may have disturbed an unclear verdict */
 static PetscErrorCode MatShadowLookAgain(MatShadow *s)
 {
   PetscFunctionBegin;
@@ -266,7 +268,7 @@ static PetscErrorCode MatShadowLookAgain(MatShadow *s)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Decides whether the format, a candidate or the AIJ makes this product. Converts or updates the matrix before, if the time for that has come. */
+/* Decides whether the format, a candidate or the AIJ runs this product. Converts or updates the matrix first if that is due. */
 PetscErrorCode MatShadowChoose(Mat A, MatShadow *s, PetscBool transpose, MatShadowCSR *csr, MatShadowRun *run)
 {
   MatShadowTrial          *trial    = &s->trial[transpose];
@@ -277,7 +279,7 @@ PetscErrorCode MatShadowChoose(Mat A, MatShadow *s, PetscBool transpose, MatShad
   PetscFunctionBegin;
   PetscCall(PetscMemzero(run, sizeof(*run)));
   PetscCall(MatShadowCheckState(A, s, csr));
-  fresh = (PetscBool)(!measure || (s->past.sets && s->past.rate >= patience->lasting) || s->served >= patience->update); /* may new values be copied into the format now? */
+  fresh = (PetscBool)(!measure || (s->past.sets && s->past.rate >= patience->lasting) || s->served >= patience->update); /* new values may be copied into the format now */
   if (s->look && s->products >= s->look) PetscCall(MatShadowLookAgain(s));
   if (s->phase == MAT_SHADOW_WAITING) {
     const PetscInt convert = s->past.early ? PetscMin(patience->samples, patience->convert) : patience->convert;
@@ -290,20 +292,20 @@ PetscErrorCode MatShadowChoose(Mat A, MatShadow *s, PetscBool transpose, MatShad
     if (s->tune == MAT_SHADOW_TUNE_ONLINE && !device) PetscCall(MatShadowTuneSetUp(A, s, csr, PETSC_FALSE, &ready));
     if (!ready) PetscFunctionReturn(PETSC_SUCCESS);
     PetscCall(MatShadowConvert(A, s, csr));
-  } else if (device && measure && !s->tuned && s->products >= patience->tune) { /* replaces the choice of the model, whatever it was, by a measured one */
+  } else if (device && measure && !s->tuned && s->products >= patience->tune) { /* replaces the model's choice by a measured one */
     PetscCall(MatShadowDropData(s));
     PetscCall(MatShadowMove(s, MAT_SHADOW_RESET));
     PetscCall(PetscMemzero(&s->trial[0], sizeof(s->trial[0])));
     s->tuned = PETSC_TRUE;
-    if (s->rows) PetscCall(MatAIJDeviceGetCSR(A, &csr->A, &csr->stream)); /* a conversion reads all of the AIJ */
+    if (s->rows) PetscCall(MatAIJDeviceGetCSR(A, &csr->A, &csr->stream)); /* a conversion reads the whole AIJ */
     PetscCall(MatShadowConvert(A, s, csr));
   } else if (s->phase == MAT_SHADOW_STALE && fresh) PetscCall(MatShadowUpdate(A, s, csr));
   if (s->phase == MAT_SHADOW_STALE) PetscFunctionReturn(PETSC_SUCCESS);
   if (s->phase == MAT_SHADOW_CURRENT && measure && !trial->verdict && device) {
-    if (transpose && trial->ncsr++ < patience->convert) PetscFunctionReturn(PETSC_SUCCESS); /* from the trial on the transposed matrix takes memory too */
-    PetscCall(MatShadowDeviceTry(A, s, csr, transpose, &tried));                            /* times both sides on vectors made for the purpose */
+    if (transpose && trial->ncsr++ < patience->convert) PetscFunctionReturn(PETSC_SUCCESS); /* the trial on the transposed matrix allocates memory too */
+    PetscCall(MatShadowDeviceTry(A, s, csr, transpose, &tried));                            /* times both sides on scratch vectors */
     if (tried) PetscCall(MatShadowJudge(A, s, transpose));
-    else if (!trial->verdict) trial->verdict = MAT_SHADOW_FOR_FORMAT; /* as the model says: memory does not suffice for the vectors */
+    else if (!trial->verdict) trial->verdict = MAT_SHADOW_FOR_FORMAT; /* the model's verdict: memory is short for the vectors */
   } else if (s->phase == MAT_SHADOW_CURRENT && measure && !trial->verdict) {
     if (MatShadowTrialOver(trial, patience->samples, PETSC_TRUE)) PetscCall(MatShadowJudge(A, s, transpose));
     else {
@@ -316,11 +318,11 @@ PetscErrorCode MatShadowChoose(Mat A, MatShadow *s, PetscBool transpose, MatShad
     run->data = s->data;
   }
   if (measure && !run->trial) PetscCall(MatShadowTuneChoose(A, s, transpose, fresh, csr, run));
-  if (device && !s->keep && run->data) PetscCall(MatShadowDeviceGiveBack(A, s, csr));
+  if (device && !s->keep && run->data) PetscCall(MatShadowDeviceFree(A, s, csr));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Converts or updates the matrix now, without waiting for the products that would repay it */
+/* Converts or updates the matrix now, without waiting for products that would repay it */
 PetscErrorCode MatShadowMakeReady(Mat A, MatShadow *s, void *ctx)
 {
   MatShadowCSR csr;
@@ -332,7 +334,7 @@ PetscErrorCode MatShadowMakeReady(Mat A, MatShadow *s, void *ctx)
     s->tuned = PETSC_TRUE;
     PetscCall(MatShadowConvert(A, s, &csr));
   } else if (s->phase == MAT_SHADOW_STALE) PetscCall(MatShadowUpdate(A, s, &csr));
-  if (MatShadowOnDevice(s) && !s->keep && s->phase == MAT_SHADOW_CURRENT) PetscCall(MatShadowDeviceGiveBack(A, s, &csr));
+  if (MatShadowOnDevice(s) && !s->keep && s->phase == MAT_SHADOW_CURRENT) PetscCall(MatShadowDeviceFree(A, s, &csr));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -351,8 +353,8 @@ static PetscErrorCode MatShadowExpectLevel_One(Mat A, MatShadow *s, void *ctx)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Converts or updates A for a solver that queues many products, or transposed ones, itself: on the device, and by the model, without waiting for the products that
-   would repay it */
+/* Converts or updates A for a solver that queues many products, or transposed ones, itself: on the device, by the model, without waiting for products
+   that would repay it */
 PetscErrorCode MatShadowExpectProducts(Mat A, PetscBool transpose)
 {
   MatShadow   *s;
@@ -369,8 +371,8 @@ PetscErrorCode MatShadowExpectProducts(Mat A, PetscBool transpose)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Does the AIJ make the products of A on the device, or the transposed ones: a conversion is not repaid yet, or is not worth while? If so, gets its arrays. A level so
-   small that it is not converted in the set-up stays with the AIJ: the solver that asks loses nothing by the AIJ's latency. */
+/* Sets *leaves if products of A, or transposed ones, stay on the AIJ on the device for now, and gets its arrays. A level too small for a conversion
+   in the set-up stays on the AIJ: the calling solver does not suffer from the AIJ's latency. */
 PetscErrorCode MatShadowLeavesToAIJ(Mat A, PetscBool transpose, MatShadowCSR *csr, PetscBool *leaves)
 {
   MatShadow *s;
@@ -389,8 +391,8 @@ PetscErrorCode MatShadowLeavesToAIJ(Mat A, PetscBool transpose, MatShadowCSR *cs
 
 MatShadowLevels MatShadowLevelsNow;
 
-/* A is the fine operator of a Galerkin product with P: a smoother will multiply by A in every iteration of the solves to come, and P will restrict. This function
-   prepares both while the set-up that asked for the product goes on; otherwise a first solve would end before a conversion had been worth its time. */
+/* A is the fine operator of a Galerkin product with P: a smoother will multiply by A in every iteration, and P will restrict. Prepares both during
+   the set-up that requested the product; otherwise a first solve would end before a conversion paid. */
 PetscErrorCode MatShadowExpectLevel(Mat A, Mat P)
 {
   PetscFunctionBegin;

@@ -14,7 +14,7 @@ extern PetscErrorCode MatShadowDeviceVecOptions(const MatShadowFormat *);
 
 #if defined(SYS_HAVE_DEVICE)
 
-/* Do the products of the owner of this shadow run on the device? */
+/* Returns PETSC_TRUE if products of this shadow's owner run on the device */
 static inline PetscBool MatShadowOnDevice(const MatShadow *s)
 {
   return (PetscBool)(s->cusparse && !s->owner->boundtocpu);
@@ -29,7 +29,7 @@ static inline PetscBool MatShadowOnDevice(const MatShadow *s)
 
 #endif
 
-/* The stubs do not write to their results: the caller initializes a flag with PETSC_FALSE */
+/* The stubs do not write their results: callers initialize flags with PETSC_FALSE */
 SYS_DEVICE PetscErrorCode MatShadowDeviceExpect(const MatShadowFormat *format) SYS_STUB(PETSC_SUCCESS);
 SYS_DEVICE PetscErrorCode MatShadowDeviceStart(const MatShadowFormat *format) SYS_STUB(PETSC_SUCCESS);
 SYS_DEVICE PetscErrorCode MatShadowDeviceEnd(void) SYS_STUB(PETSC_SUCCESS);
@@ -39,7 +39,7 @@ SYS_DEVICE PetscErrorCode MatShadowLoadEnd(void) SYS_STUB(PETSC_SUCCESS);
 
 /* Arrays and vectors */
 SYS_DEVICE PetscErrorCode MatShadowDeviceGetRows(Mat A, const MatShadow *s, MatShadowCSR *csr) SYS_STUB(PETSC_SUCCESS);
-SYS_DEVICE PetscErrorCode MatShadowDeviceGiveBack(Mat A, MatShadow *s, MatShadowCSR *csr) SYS_STUB(PETSC_SUCCESS);
+SYS_DEVICE PetscErrorCode MatShadowDeviceFree(Mat A, MatShadow *s, MatShadowCSR *csr) SYS_STUB(PETSC_SUCCESS);
 SYS_DEVICE PetscErrorCode MatShadowDeviceForgetRows(MatShadow *s) SYS_STUB(PETSC_SUCCESS);
 SYS_DEVICE PetscErrorCode MatShadowDeviceWait(const MatShadowCSR *csr) SYS_STUB(PETSC_SUCCESS);
 SYS_DEVICE PetscErrorCode MatShadowDeviceBring(Mat A, int k, Vec v, Vec from, Vec *device) SYS_STUB(PETSC_SUCCESS);
@@ -48,8 +48,8 @@ SYS_DEVICE PetscErrorCode MatShadowDeviceTake(Vec device, Vec v) SYS_STUB(PETSC_
 SYS_DEVICE PetscErrorCode MatShadowDeviceCopy(Vec from, Vec to) SYS_STUB(PETSC_SUCCESS);
 SYS_DEVICE PetscErrorCode MatShadowDeviceGetVectors(Vec x, Vec y, Vec z, MatShadowVectors *v) SYS_STUB(PETSC_SUCCESS);
 SYS_DEVICE PetscErrorCode MatShadowDeviceRestoreVectors(const MatShadow *s, Vec x, Vec y, Vec z, MatShadowVectors *v, PetscBool done) SYS_STUB(PETSC_SUCCESS);
-/* For solvers that queue products themselves: the functions and the data that make the products of A, or the transposed ones, from now on, if all decisions about them
-   are made. Otherwise *data stays as it is. The second function counts such products, and those that the solver makes on the arrays of the AIJ. */
+/* For solvers that queue products themselves. Settled() gets the functions and data of all further products of A, or transposed ones, if all
+   decisions about them are final; otherwise *data is unchanged. Count() counts such products, and those that the solver runs on the AIJ's arrays. */
 SYS_DEVICE PetscErrorCode MatShadowDeviceSettled(Mat A, PetscBool transpose, MatShadowCSR *csr, const MatShadowOps **ops, void **data) SYS_STUB(PETSC_SUCCESS);
 SYS_DEVICE PetscErrorCode MatShadowDeviceMade(Mat A, PetscInt products, PetscBool aij) SYS_STUB(PETSC_SUCCESS);
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   The contract of a shadow format: one table of functions, the same on the host and on a device.
+   The contract of a shadow format: one table of functions, the same on host and device.
 
-   The life of a matrix in a format: rank() lists the ways to store the matrix, layout() makes one of these, update() brings new values, mult() and multtranspose()
-   multiply, describe() gives figures, destroy() frees the format. None of these functions uses PETSc's objects. rank() and layout() of the host may run in another
-   thread: the matrix then has no values yet (update() brings them later), and its arrays do not outlive the call.
+   The life of a matrix in a format: rank() lists the ways to store the matrix, layout() creates one of them, update() stores new values, mult() and
+   multtranspose() multiply, describe() gets figures, destroy() frees the format. None of these functions uses PETSc objects. The host's rank() and
+   layout() may run in another thread: the matrix then has no values yet (update() follows), and its arrays do not outlive the call.
 
    A format is a folder, its names in petscamb.h and a line in src/petscamb.c: see CONTRIBUTING.md.
 */
@@ -18,30 +18,31 @@
 #include "sys/sysvalues.h"
 #include "sys/systuning.h"
 
-/* The AIJ on the side where its products are made, and the means to lay it out */
+/* The AIJ on the side where its products run, and the resources for its layout */
 typedef struct {
   SysCSR    A;
   SysStream stream;  /* of the device */
-  int       threads; /* threads of the host that make products */
-  int       workers; /* threads of the host that lay out the format now */
-  SysValues values;  /* the storage of values that is asked for; a format may store them as they are */
+  int       threads; /* host threads for products */
+  int       workers; /* host threads for the layout */
+  SysValues values;  /* requested storage of values; a format may ignore it */
   PetscBool measure; /* on the device: layout() may time products to choose parameters that the model leaves open */
-  PetscBool live;    /* on the device: mult() may time products of the caller, to choose what does not change their bits */
+  PetscBool live;    /* on the device: mult() may time the caller's products, for choices that do not change their bits */
 } MatShadowCSR;
 
-/* One way to store a matrix. rank() leaves the parameters for layout() in params, as a type of the format's own: see MAT_SHADOW_PARAMS() below. */
+/* One way to store a matrix. rank() stores the parameters for layout() in params, as the format's own type: see MAT_SHADOW_PARAMS(). */
 #define MAT_SHADOW_CANDIDATES   32
 #define MAT_SHADOW_PARAMS_BYTES 128
 typedef struct {
   const struct _MatShadowFormat *format;
   char                           name[48];
-  int                            tried; /* products that were spent to choose it */
+  int                            tried; /* products spent to choose it */
   double                         bytes; /* by the model */
-  PetscLogDouble                 time;  /* of the shortest product; 0 if no product was timed */
+  PetscLogDouble                 time;  /* of the shortest product; 0: not timed */
   char                           params[MAT_SHADOW_PARAMS_BYTES];
 } MatShadowCandidate;
 
-/* Defines NameGet() and NameSet(), the typed parameters of a candidate. They copy, because C lets bytes be copied as any type but not be read as one. */
+/* Defines NameGet() and NameSet(), the typed parameters of a candidate. They copy, because C allows bytes to be copied as any type but not read as
+   one. */
 #define MAT_SHADOW_PARAMS(Type, Name) \
   _Static_assert(sizeof(Type) <= MAT_SHADOW_PARAMS_BYTES, "raise MAT_SHADOW_PARAMS_BYTES for " #Type); \
   static inline Type Name##Get(const MatShadowCandidate *c) \
@@ -56,7 +57,7 @@ typedef struct {
     memcpy(c->params, params, sizeof(*params)); \
   }
 
-/* Inserts a candidate into the list, of which the candidates from first on ascend by bytes; returns the new number of candidates */
+/* Inserts a candidate into the list, whose candidates from `first` on ascend by bytes; returns the new length */
 static inline int MatShadowCandidateInsert(MatShadowCandidate list[], int first, int n, const MatShadowCandidate *c)
 {
   int to = n;
@@ -66,7 +67,7 @@ static inline int MatShadowCandidateInsert(MatShadowCandidate list[], int first,
   return n + 1;
 }
 
-/* A view prints a format's own figure of the diagonal block on the first process, its sum over the blocks of that process, or its sum over all blocks */
+/* A view prints a format's figure of the first process's diagonal block, its sum over that process's blocks, or its sum over all blocks */
 typedef enum {
   MAT_SHADOW_OF_BLOCK,
   MAT_SHADOW_OF_PROCESS,
@@ -78,9 +79,9 @@ typedef struct {
   MatShadowScope scope;
 } MatShadowFigure;
 
-#define MAT_SHADOW_FIGURES 20 /* at most, of a format on one side */
+#define MAT_SHADOW_FIGURES 20 /* most figures of a format on one side */
 
-/* The figures of the storage of values, the same for all formats, and their line in a view, which is left out if values are stored as they are */
+/* The figures of the storage of values, the same for all formats, and their line in a view, omitted for plain values */
 enum {
   MAT_SHADOW_VALUES_BITS,
   MAT_SHADOW_VALUES_DISTINCT,
@@ -109,49 +110,49 @@ static inline PetscErrorCode MatShadowValuesView(const double figure[], const ch
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* z = alpha A x + beta y, with the data that layout() made; A is the matrix that layout(), or the last update(), was given. y may be z, and is not read if beta is 0. */
+/* z = alpha A x + beta y with layout()'s data; A is the matrix of layout() or of the last update(). y may be z; beta == 0: y is not read. */
 typedef SysStatus MatShadowMultFunction(void *data, const SysCSR *A, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z, SysStream);
 
-/* z = A x, and *nparts numbers in parts[] that add up to x.z, the same bits in every run. Without parts[] it only says how many it would leave; 0: none, and z is not
-   made either. */
+/* z = A x, and *nparts numbers in parts[] that add up to x.z, deterministic. parts == NULL only sets *nparts; 0: not supported, and z is not
+   computed. */
 typedef SysStatus MatShadowMultDotFunction(void *data, const SysCSR *A, const SysScalar *x, SysScalar *z, SysScalar parts[], int64_t *nparts, SysStream);
 
-/* The functions of a format on one side, the host or the device. If memory is short they return SYS_OUT_OF_MEMORY, and change nothing. */
+/* A format's functions on one side, host or device. If memory is short they return SYS_OUT_OF_MEMORY and change nothing. */
 typedef struct {
-  /* Lists the ways to store the matrix that are worth a try, the best by the model first: all of them with MAT_SHADOW_TUNE_ONLINE, else those that the parameters
-     and the model leave. Returns their number, or 0 and the reason. */
+  /* Lists candidates, the model's best first: all of them with MAT_SHADOW_TUNE_ONLINE, else those that the parameters and the model leave. Returns
+     their number, or 0 and the reason. */
   int (*rank)(const MatShadowCSR *, const void *params, MatShadowTune, MatShadowCandidate list[], const char **reason);
-  /* Makes *data, or returns SYS_TOO_MANY_BYTES if the data would have as many bytes as most. Parameters may refer to those of the best candidate so far. If the
-     layout fails and the format has better words for it than the status, they are in *reason. */
+  /* Creates *data, or returns SYS_TOO_MANY_BYTES if data would need `most` bytes or more. Parameters may refer to those of the best candidate so far.
+     On failure *reason may have better words than the status. */
   SysStatus (*layout)(const MatShadowCSR *, MatShadowCandidate *, const MatShadowCandidate *best, double most, const char **reason, void **data);
   SysStatus (*update)(void *data, const SysCSR *, SysStream);
   MatShadowMultFunction *mult, *multtranspose;
-  void (*describe)(const void *data, MatShadowInfo *info, double figure[]); /* sets the format's part of info, and its own figures */
-  void (*destroy)(void *data);                                              /* does nothing if data is NULL */
-  void (*load)(SysStream);                                                  /* on the device: calls the kernels of first conversions and products once, in another thread; may be NULL */
+  void (*describe)(const void *data, MatShadowInfo *info, double figure[]); /* sets the format's part of info, and its figures */
+  void (*destroy)(void *data);                                              /* no-op if data is NULL */
+  void (*load)(SysStream);                                                  /* on the device: runs the kernels of first conversions and products once, in another thread; may be NULL */
 
-  const MatShadowFigure *figures;                                           /* ends with a name that is NULL */
-  PetscErrorCode (*view)(const double figure[], const char[], PetscViewer); /* prints the figures; with several processes the text says to which they belong */
+  const MatShadowFigure *figures;                                           /* ends with a NULL name */
+  PetscErrorCode (*view)(const double figure[], const char[], PetscViewer); /* prints the figures; with several processes the text names their owner */
 
-  MatShadowMultDotFunction *multdot; /* on the device, of square matrices; may be NULL */
-  int (*readsaij)(const void *data); /* on the device: do products read rows of the AIJ although no number is a NaN? NULL: they do not */
+  MatShadowMultDotFunction *multdot; /* on the device, square matrices; may be NULL */
+  int (*readsaij)(const void *data); /* on the device: returns whether products read rows of the AIJ even without a NaN; NULL: they do not */
 } MatShadowOps;
 
 struct _MatShadow;
 
-/* Parameters are a plain struct of params_size bytes, copied to the blocks of an MPI matrix and to duplicates */
+/* Parameters are a plain struct of params_size bytes, copied to an MPI matrix's blocks and to duplicates */
 typedef struct _MatShadowFormat {
   const char  *name, *seqtype, *mpitype;
   const char  *citation;
   PetscBool   *cited;
   size_t       params_size;
-  const void  *open;         /* parameters that leave everything to the format, with which MATAUTOSPARSE tries it; NULL: it does not try the format */
+  const void  *open;         /* all-open parameters for MATAUTOSPARSE; NULL: it does not try the format */
   MatShadowOps host, device; /* a side without rank() does not exist */
   PetscErrorCode (*create_seq)(Mat);
   PetscErrorCode (*create_mpi)(Mat);
-  PetscErrorCode (*setfromoptions)(void *params, MatShadowTune *, PetscAMBOptionItems); /* NULL if the format has no parameters */
-  PetscErrorCode (*compose)(Mat, PetscBool add);                                        /* adds the format's setters to a matrix or removes them; or NULL */
-  const char *const *options;                                                           /* the names of its options, without a hyphen, then NULL; NULL: none */
+  PetscErrorCode (*setfromoptions)(void *params, MatShadowTune *, PetscAMBOptionItems); /* NULL: no parameters */
+  PetscErrorCode (*compose)(Mat, PetscBool add);                                        /* adds the format's setters to a matrix, or removes them; may be NULL */
+  const char *const *options;                                                           /* names of its options without hyphen, NULL-terminated; NULL: none */
 } MatShadowFormat;
 
 /* Defines the constructors MatCreate_SeqAIJName() and MatCreate_MPIAIJName() of the format MatShadowFormatName */
@@ -172,7 +173,7 @@ extern PetscErrorCode MatShadowGetParams(Mat, void *params, MatShadowTune *);
 extern PetscErrorCode MatShadowSetParams(Mat, const void *params, MatShadowTune);
 extern PetscErrorCode MatShadowGetFormat(Mat, const MatShadowFormat **);
 
-/* Defines a setter: it changes the parameters q by an assignment, and check() refuses what is wrong */
+/* Defines a setter that changes the parameters q by an assignment; check() raises errors */
 #define MAT_SHADOW_SETTER(function, Params, check, assignment, ...) \
   static PetscErrorCode function(Mat A, __VA_ARGS__) \
   { \

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   The list of formats, the tables that other rooms fill, and the shadow of a matrix
+   The list of formats, the tables that other rooms fill, and access to a matrix's shadow
 */
 #include "mat/shadow/core/shadow.h"
 
@@ -27,7 +27,7 @@ void MatShadowFormatsReset(void)
   nformats = 0;
 }
 
-/* Finds the format to which a type name belongs, sequential, MPI or root; NULL if it is no format's */
+/* Finds the format of a type name, sequential, MPI or root; NULL: no format */
 PetscErrorCode MatShadowFind(const char type[], const MatShadowFormat **format)
 {
   PetscFunctionBegin;
@@ -49,7 +49,7 @@ int MatShadowGetFormats(const MatShadowFormat *const **list)
   return nformats;
 }
 
-/* Returns PETSC_TRUE if A has the products of a shadow */
+/* Returns PETSC_TRUE if A has a shadow's products */
 PetscBool MatShadowIsOurs(Mat A)
 {
   return (PetscBool)(MatShadowIsSequential(A) || A->ops->mult == MatShadowAdoptFunctions->mult_mpi);
@@ -66,7 +66,7 @@ PetscErrorCode MatShadowQuery(Mat A, MatShadow **shadow)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Gets the format of a matrix with a shadow, or NULL for any other matrix: by the type name or, if that is AIJ's or AIJCUSPARSE's, from the shadow */
+/* Gets the format of a matrix with a shadow, or NULL: by type name or, if that is AIJ's or AIJCUSPARSE's, from the shadow */
 PetscErrorCode MatShadowGetFormat(Mat A, const MatShadowFormat **format)
 {
   MatShadow *s;
@@ -81,7 +81,7 @@ PetscErrorCode MatShadowGetFormat(Mat A, const MatShadowFormat **format)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Gets the shadow of a matrix. MatHeaderMerge() may have removed the shadow, or brought that of another matrix: then a new one is made. */
+/* Gets a matrix's shadow. MatHeaderMerge() may have removed it, or moved another matrix's here: then creates a new one. */
 PetscErrorCode MatShadowGet(Mat A, MatShadow **shadow)
 {
   const MatShadowFormat *format;
@@ -96,7 +96,7 @@ PetscErrorCode MatShadowGet(Mat A, MatShadow **shadow)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Calls f on the shadow of a sequential matrix, or on the shadows of the blocks of an assembled MPI matrix; does nothing for a matrix without a shadow */
+/* Calls f on a sequential matrix's shadow, or on those of an assembled MPI matrix's blocks; no-op without a shadow */
 PetscErrorCode MatShadowForEach(Mat A, PetscErrorCode (*f)(Mat, MatShadow *, void *), void *ctx)
 {
   const MatShadowFormat *format;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   Parameters of a shadow: those of the format, and those of all formats. A change drops the format.
+   A shadow's parameters: the format's, and those of all formats. A change drops the format.
 */
 #include "mat/shadow/core/shadow.h"
 
-/* Takes the parameters of another shadow, or takes note that its own have changed: drops the format made with the old ones */
+/* Copies another shadow's parameters (ctx), or handles a change of its own: drops the format created with the old ones */
 PetscErrorCode MatShadowTakeParams(Mat A, MatShadow *s, void *ctx)
 {
   const MatShadow *from = (const MatShadow *)ctx;
@@ -22,7 +22,7 @@ PetscErrorCode MatShadowTakeParams(Mat A, MatShadow *s, void *ctx)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Called after a setter has changed the parameters of A: copies them to the blocks of an MPI matrix, and drops the formats made with the old ones */
+/* Call after a setter changed A's parameters: copies them to an MPI matrix's blocks, and drops the formats created with the old ones */
 PetscErrorCode MatShadowParamsChanged(Mat A)
 {
   MatShadow *s;
@@ -33,7 +33,7 @@ PetscErrorCode MatShadowParamsChanged(Mat A)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* For setters of formats: gets the parameters of A, and its tuning */
+/* For formats' setters: gets A's parameters and tuning */
 PetscErrorCode MatShadowGetParams(Mat A, void *params, MatShadowTune *tune)
 {
   MatShadow *s;
@@ -45,7 +45,7 @@ PetscErrorCode MatShadowGetParams(Mat A, void *params, MatShadowTune *tune)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* For setters of formats: sets the parameters of A, and its tuning; does nothing if A has the same already */
+/* For formats' setters: sets A's parameters and tuning; no-op if equal */
 PetscErrorCode MatShadowSetParams(Mat A, const void *params, MatShadowTune tune)
 {
   MatShadow *s;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   Phases of a shadow and the transitions between them
+   A shadow's phases and transitions
 */
 #include "mat/shadow/core/shadow.h"
 
-#define NONE MAT_SHADOW_PHASES /* the event does not occur in this phase */
+#define NONE MAT_SHADOW_PHASES /* the event cannot occur in this phase */
 
 static const MatShadowPhase transitions[MAT_SHADOW_PHASES][MAT_SHADOW_EVENTS] = {
   /*                        RESET               VALUES               CONVERTED           UPDATED             DECLINE              RETRY */
@@ -25,7 +25,7 @@ PetscErrorCode MatShadowMove(MatShadow *s, MatShadowEvent event)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Goes back to the AIJ, but keeps the times of the candidates */
+/* Returns to the AIJ, but keeps the candidates' times */
 PetscErrorCode MatShadowDropData(MatShadow *s)
 {
   MatShadowInfo *info = &s->info, old = *info;

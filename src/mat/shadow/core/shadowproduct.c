@@ -8,17 +8,17 @@
 #include "mat/shadow/core/shadow.h"
 #include "sys/systrap.h"
 
-/* The product as the AIJ or the AIJCUSPARSE makes it */
+/* The product of the AIJ or AIJCUSPARSE */
 static PetscErrorCode MatShadowBaseMult(Mat A, const MatShadow *s, PetscBool transpose, Vec xx, Vec yy, Vec zz)
 {
   const struct _MatOps *base = MatShadowOnDevice(s) ? MatAIJGetBaseCUSPARSE(PETSC_TRUE) : &MatAIJBaseSeq;
 
   PetscFunctionBegin;
-  if (MatShadowOnDevice(s) && transpose && yy && yy != zz) { /* for this product AIJCUSPARSE adds to z instead of y */
+  if (MatShadowOnDevice(s) && transpose && yy && yy != zz) { /* AIJCUSPARSE adds to z instead of y in this product */
     PetscCall(MatShadowDeviceCopy(yy, zz));
     yy = zz;
   }
-  if (transpose && !yy && !MatShadowOnDevice(s)) { /* AIJ would call VecSet(), which is collective, but only some processes may be on the AIJ */
+  if (transpose && !yy && !MatShadowOnDevice(s)) { /* AIJ would call the collective VecSet(), but only some processes may be on the AIJ */
     PetscScalar *z;
 
     PetscCall(VecGetArrayWrite(zz, &z));
@@ -36,7 +36,7 @@ static PetscErrorCode MatShadowBaseMult(Mat A, const MatShadow *s, PetscBool tra
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* z = y + ..., where y may be z or NULL */
+/* Gets the arrays for z = y + ..., where y may be z or NULL */
 static PetscErrorCode MatShadowGetVectors(const MatShadow *s, Vec xx, Vec yy, Vec zz, MatShadowVectors *v)
 {
   PetscFunctionBegin;
@@ -69,8 +69,8 @@ static PetscErrorCode MatShadowRestoreVectors(const MatShadow *s, Vec xx, Vec yy
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A format is filled with zeros, and 0 times infinity is an invalid operation. If such operations end the program (-fp_trap), a product with numbers that are not finite
-   is made on the AIJ: the program then ends where it would with the AIJ, and nowhere else. */
+/* Formats contain filled zeros, and 0 times infinity is an invalid operation. If such operations end the program (-fp_trap), runs a product with
+   non-finite numbers on the AIJ: the program then ends exactly where it would with the AIJ. */
 static PetscErrorCode MatShadowAvoidTrap(Vec x, MatShadowRun *run)
 {
   const PetscScalar *a;
@@ -89,7 +89,7 @@ static PetscErrorCode MatShadowAvoidTrap(Vec x, MatShadowRun *run)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* z = A x + y, or z = A x if y is NULL; y may be z */
+/* Computes z = A x + y, or z = A x if y is NULL; y may be z */
 PetscErrorCode MatShadowProduct(Mat A, PetscBool transpose, Vec xx, Vec yy, Vec zz)
 {
   const Vec        result = zz;
@@ -116,7 +116,7 @@ PetscErrorCode MatShadowProduct(Mat A, PetscBool transpose, Vec xx, Vec yy, Vec 
     PetscCall(MatShadowGetVectors(s, xx, yy, zz, &v));
     PetscCall(MatShadowCheckStatus((*(transpose ? run.ops->multtranspose : run.ops->mult))(run.data, &csr.A, 1, v.x, yy ? 1 : 0, v.y, v.z, csr.stream), &done));
     PetscCall(MatShadowRestoreVectors(s, xx, yy, zz, &v, done));
-    if (!done) PetscCall(PetscInfo(A, "Not enough memory for the %sproduct, which goes back to the AIJ\n", transpose ? "transposed " : ""));
+    if (!done) PetscCall(PetscInfo(A, "Not enough memory for the %sproduct, which returns to the AIJ\n", transpose ? "transposed " : ""));
   }
   if (!done && run.data == s->data) {
     s->trial[transpose].verdict = MAT_SHADOW_FOR_AIJ;
@@ -132,7 +132,7 @@ PetscErrorCode MatShadowProduct(Mat A, PetscBool transpose, Vec xx, Vec yy, Vec 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* zz = A xx + yy, or the transposed product, without yy if that is NULL. If the exchange of petsc-amb does not make the product, PETSc does. */
+/* Computes zz = A xx + yy, or the transposed product, without yy if NULL. PETSc computes it if petsc-amb's exchange does not. */
 static PetscErrorCode MatShadowProductMPI(Mat A, PetscBool transpose, Vec xx, Vec yy, Vec zz)
 {
   const struct _MatOps *base = MatAIJGetBase(A);
@@ -151,7 +151,7 @@ static PetscErrorCode MatShadowProductMPI(Mat A, PetscBool transpose, Vec xx, Ve
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Defines the four operations of a matrix that make products with vectors by product(A, transpose, x, y, z), where y is NULL if nothing is added */
+/* Defines a matrix's four product operations through product(A, transpose, x, y, z); y is NULL if nothing is added */
 #define MAT_SHADOW_PRODUCTS(Kind, product) \
   PetscErrorCode MatMult_##Kind(Mat A, Vec x, Vec z) \
   { \

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   Products of a shadow on the device: the arrays of the AIJCUSPARSE and of vectors, and how long a product takes
+   Products of a shadow on the device: arrays of AIJCUSPARSE and vectors, and timing
 */
 #include <petscdevice_cuda.h>
 
 #include "mat/shadow/core/shadow.h"
 
-/* Waits for all work in the stream, before a look at the clock */
+/* Waits for all work in the stream, before reading the clock */
 PetscErrorCode MatShadowDeviceWait(const MatShadowCSR *csr)
 {
   PetscFunctionBegin;
@@ -14,8 +14,7 @@ PetscErrorCode MatShadowDeviceWait(const MatShadowCSR *csr)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Copies between vectors, each on the host or on the device, in PETSc's stream. One may belong to a block and the other to the whole matrix: VecCopy() does not accept
-   that. */
+/* Copies between vectors, each on host or device, in PETSc's stream. VecCopy() does not accept a block's vector with the whole matrix's. */
 PetscErrorCode MatShadowDeviceCopy(Vec from, Vec to)
 {
   const PetscScalar *f;
@@ -46,8 +45,8 @@ static PetscErrorCode MatShadowDeviceTransfer(Vec device, Vec host, PetscBool up
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Sets *device to v if its array is on the device, else to a vector of the shadow, a row (k is 0) or a column of A, with the values of from if that is not NULL.
-   AIJCUSPARSE accepts vectors on the host and gives wrong results; only PETSc's debug build reports that. */
+/* Sets *device to v if its array is on the device, else to a vector of the shadow, a row (k = 0) or a column of A, with from's values unless NULL.
+   AIJCUSPARSE accepts host vectors and computes wrong results; only PETSc's debug build reports that. */
 PetscErrorCode MatShadowDeviceBring(Mat A, int k, Vec v, Vec from, Vec *device)
 {
   MatShadow *s;
@@ -72,7 +71,7 @@ PetscErrorCode MatShadowDeviceBring(Mat A, int k, Vec v, Vec from, Vec *device)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Copies the values of the vector that MatShadowDeviceBring() gave back to v */
+/* Copies the values of MatShadowDeviceBring()'s vector to v */
 PetscErrorCode MatShadowDeviceTake(Vec device, Vec v)
 {
   PetscFunctionBegin;
@@ -80,7 +79,7 @@ PetscErrorCode MatShadowDeviceTake(Vec device, Vec v)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Calls MatShadowDeviceBring() for the vectors of a product with A; MatShadowDeviceTake() copies z back */
+/* Calls MatShadowDeviceBring() for the vectors of a product with A; call MatShadowDeviceTake() for z afterwards */
 PetscErrorCode MatShadowDeviceBringAll(Mat A, PetscBool transpose, Vec *x, Vec *y, Vec *z)
 {
   const int k  = transpose ? 1 : 0;
@@ -120,7 +119,7 @@ PetscErrorCode MatShadowDeviceRestoreVectors(const MatShadow *s, Vec xx, Vec yy,
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* z = A x, or A^T x, on the format; s->data is not NULL */
+/* Computes z = A x, or A^T x, on the format; s->data is not NULL */
 static PetscErrorCode MatShadowDeviceMult(MatShadow *s, const MatShadowCSR *csr, PetscBool transpose, Vec x, Vec z, PetscBool *done)
 {
   MatShadowVectors v;
@@ -132,8 +131,8 @@ static PetscErrorCode MatShadowDeviceMult(MatShadow *s, const MatShadowCSR *csr,
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Times the same product on the format and on AIJCUSPARSE, in each round three back to back, or one if the matrix is large enough to be timed so. Each side makes
-   one more product first, because some work is done only once: 14 products altogether, or 6. */
+/* Times the same product on the format and on AIJCUSPARSE, in each round three in sequence, or one for a large matrix. Each side first runs one more,
+   for one-time work: 14 products in total, or 6. */
 static PetscErrorCode MatShadowDeviceTryOn(Mat A, MatShadow *s, const MatShadowCSR *csr, PetscBool transpose, Vec x, Vec y, PetscBool *tried)
 {
   PetscErrorCode (*base)(Mat, Vec, Vec) = transpose ? MatAIJBaseSeqCUSPARSE.multtranspose : MatAIJBaseSeqCUSPARSE.mult;
@@ -144,7 +143,7 @@ static PetscErrorCode MatShadowDeviceTryOn(Mat A, MatShadow *s, const MatShadowC
   PetscFunctionBegin;
   PetscCall((*base)(A, x, y));
   PetscCall(MatShadowDeviceMult(s, csr, transpose, x, y, tried));
-  if (!*tried) { /* memory does not suffice for the transposed matrix */
+  if (!*tried) { /* memory is short for the transposed matrix */
     trial->verdict = MAT_SHADOW_FOR_AIJ;
     PetscFunctionReturn(PETSC_SUCCESS);
   }
@@ -174,10 +173,10 @@ static PetscErrorCode MatShadowDeviceTryOn(Mat A, MatShadow *s, const MatShadowC
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Creates vectors of zeros on the device for a product with A. They share *array, which the caller frees; if memory is short *array is NULL. */
+/* Creates zero vectors on the device for a product with A. They share *array, which the caller frees; NULL if memory is short. */
 static PetscErrorCode MatShadowDeviceCreateVecs(PetscInt n, PetscInt m, void *stream, Vec *x, Vec *y, PetscScalar **array)
 {
-  const size_t second = 32 * (((size_t)n + 31) / 32), bytes = (second + (size_t)m) * sizeof(PetscScalar); /* both aligned as cudaMalloc() does */
+  const size_t second = 32 * (((size_t)n + 31) / 32), bytes = (second + (size_t)m) * sizeof(PetscScalar); /* both aligned as by cudaMalloc() */
   PetscBool    enough;
 
   PetscFunctionBegin;
@@ -198,7 +197,7 @@ static PetscErrorCode MatShadowDeviceDestroyVecs(Vec *x, Vec *y, PetscScalar **a
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Times the product on the format and on AIJCUSPARSE, on vectors of zeros; *tried is PETSC_FALSE if memory is short */
+/* Times the product on the format and on AIJCUSPARSE, on zero vectors; *tried = PETSC_FALSE if memory is short */
 PetscErrorCode MatShadowDeviceTry(Mat A, MatShadow *s, const MatShadowCSR *csr, PetscBool transpose, PetscBool *tried)
 {
   PetscScalar *array;
@@ -213,7 +212,7 @@ PetscErrorCode MatShadowDeviceTry(Mat A, MatShadow *s, const MatShadowCSR *csr, 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Prepares the transposed product: that of the format if A is converted, else the transpose that AIJCUSPARSE uses. Otherwise the first transposed product would do it. */
+/* Prepares the transposed product: the format's if A is converted, else AIJCUSPARSE's transpose. Otherwise the first transposed product would. */
 PetscErrorCode MatShadowDeviceExpectTranspose(Mat A)
 {
   MatShadow   *s = NULL;
@@ -262,7 +261,7 @@ PetscErrorCode MatShadowDeviceSettled(Mat A, PetscBool transpose, MatShadowCSR *
   csr->A.n  = A->cmap->n;
   csr->A.nz = s->nz;
   PetscCall(MatShadowDeviceGetRows(A, s, csr));
-  if (!s->keep) PetscCall(MatShadowDeviceGiveBack(A, s, csr)); /* now, because the solver keeps the arrays */
+  if (!s->keep) PetscCall(MatShadowDeviceFree(A, s, csr)); /* now, because the solver keeps the arrays */
   *ops  = s->ops;
   *data = s->data;
   PetscFunctionReturn(PETSC_SUCCESS);

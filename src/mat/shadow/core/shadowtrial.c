@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   The judgement between two ways to make the same product, from the times of products that a solver makes anyway.
+   The verdict between two ways to compute the same product, from the times of the solver's own products.
 
-   Times are taken in rounds: a block of products on one side, then a block on the other. Blocks and not single products take turns, because two matrices
-   each of which fits the cache, but not both together, would evict each other. Other programs on the machine disturb some rounds and not others: the
-   rounds are compared with each other, and the median decides.
+   Times are taken in rounds: a block of products on one side, then a block on the other. Blocks alternate rather than single products, because two
+   matrices that fit the cache only separately would evict each other. Other programs disturb some rounds and not others: the rounds are compared, and
+   the median decides.
 */
 #include "mat/shadow/core/shadow.h"
 
-/* Adds the time of a product to the round at hand */
+/* Adds a product's time to the current round */
 void MatShadowTrialTake(MatShadowTrial *t, PetscBool format, PetscLogDouble seconds)
 {
   PetscInt       *n     = format ? &t->nformat : &t->ncsr;
@@ -21,7 +21,7 @@ void MatShadowTrialTake(MatShadowTrial *t, PetscBool format, PetscLogDouble seco
   (*n)++;
 }
 
-/* The median of the rounds' ratios of the time on the format to the time on the AIJ. Of two rounds the larger ratio; without rounds the ratio of the shortest times. */
+/* Returns the median of the rounds' ratios of times format / AIJ; of two rounds the larger; without rounds the ratio of the shortest times */
 PetscLogDouble MatShadowTrialRatio(const MatShadowTrial *t)
 {
   const PetscLogDouble *r = t->ratio;
@@ -32,8 +32,8 @@ PetscLogDouble MatShadowTrialRatio(const MatShadowTrial *t)
   return PetscMax(PetscMin(r[0], r[1]), PetscMin(PetscMax(r[0], r[1]), r[2]));
 }
 
-/* Closes a complete round, which has so many samples of either side; returns whether the rounds suffice for a verdict. One round suffices if it is clear, and for the side for which a wrong verdict costs
-   little; two suffice if both are clear and agree. */
+/* Closes a round with `samples` samples of each side; returns whether the rounds suffice for a verdict. One clear round suffices for the side on
+   which a wrong verdict costs little; two suffice if both are clear and agree. */
 PetscBool MatShadowTrialOver(MatShadowTrial *t, PetscInt samples, PetscBool format_is_safe)
 {
   const PetscLogDouble *r = t->ratio;

@@ -2,13 +2,13 @@
 /*
    The choice among several ways to store a matrix, its candidates.
 
-   The format lists candidates. On the host the first takes the place of the AIJ as described in shadow.c. Each further one is timed against the best so far, on
-   products that the solver makes anyway, and the faster of the two stays. Tuning ends with the list, or when it has cost as much as SYS_TUNE_BUDGET products. If the
-   solver waits for the conversion, it has made as many products before as may repay it: many solvers end sooner.
+   The format lists candidates. On the host the first replaces the AIJ as shadow.c describes. Each further one is timed against the best so far in the
+   solver's own products, and the faster stays. Tuning ends with the list, or when it has cost SYS_TUNE_BUDGET products. A solver that waits for
+   conversions first runs as many products as may repay the next: many solvers end sooner.
 
-   With MAT_SHADOW_TUNE_ONLINE another thread lays out a candidate while the solver goes on. That thread reads copies of the pattern and of the parameters, which
-   no other thread writes to, and calls nothing of PETSc; the thread of the solver fills in the values between two products. The solver waits for the other thread
-   only when tuning is ended before its time.
+   With MAT_SHADOW_TUNE_ONLINE another thread lays out a candidate while the solver runs. That thread reads copies of the pattern and the parameters,
+   which no other thread writes, and does not call PETSc; the solver's thread fills in the values between two products. The solver waits for the other
+   thread only if tuning ends early.
 */
 #include <pthread.h>
 #include <stdatomic.h>
@@ -18,37 +18,37 @@
 typedef struct _MatShadowTuner MatShadowTuner;
 struct _MatShadowTuner {
   MatShadowTuner *next;  /* in the list of tuners with a thread */
-  int             best;  /* the candidate that products run on, -1 for the AIJ */
+  int             best;  /* the candidate in use, -1 for the AIJ */
   int             timed; /* number of candidates timed so far */
-  PetscBool       ready; /* the candidate at hand is laid out, or none is left */
+  PetscBool       ready; /* the current candidate is laid out, or none is left */
   PetscBool       over;
 
-  /* these members belong to the other thread while it runs */
+  /* the other thread owns these members while it runs */
   MatShadowCandidate  list[MAT_SHADOW_CANDIDATES];
-  int                 n;    /* candidates, -1 before they are ranked */
-  int                 k;    /* the candidate at hand */
-  int                 from; /* the candidate before those that the thread tries */
+  int                 n;    /* number of candidates, -1 before they are ranked */
+  int                 k;    /* the current candidate */
+  int                 from; /* the candidate before those of the thread */
   const MatShadowOps *side;
   MatShadowTune       tune;
   void               *params;
   PetscInt           *i, *j; /* copies of the pattern */
   MatShadowCSR        csr;
-  double              most;   /* bytes that the next candidate may have */
-  PetscLogDouble      least;  /* time of the best so far, 0 if that is the AIJ */
+  double              most;   /* most bytes of the next candidate */
+  PetscLogDouble      least;  /* the best time so far, 0 for the AIJ */
   const char         *reason; /* why no candidate was laid out */
-  void               *data;   /* the matrix as the candidate at hand stores it */
+  void               *data;   /* the matrix in the current candidate's storage */
   PetscLogDouble      seconds;
   pthread_t           thread;
   PetscBool           busy;
-  PetscBool           alone, lost; /* in the child of fork(): the thread is not there, and had not finished */
+  PetscBool           alone, lost; /* in the child of fork(): the thread does not exist, and had not finished */
   atomic_int          done;
 
   MatShadowTrial duel; /* of the candidate against the best so far */
   PetscInt       calm; /* products since the last verdict */
   PetscBool      transpose, stale;
-  PetscLogDouble spent;  /* seconds that the solver lost */
-  PetscLogDouble last;   /* the part of these seconds for the last candidate before it was timed */
-  PetscLogDouble dear;   /* the same for the candidate for which it was longest */
+  PetscLogDouble spent;  /* seconds that tuning cost the solver */
+  PetscLogDouble last;   /* seconds of these for the last candidate before it was timed */
+  PetscLogDouble dear;   /* the largest such cost of a candidate */
   PetscLogDouble beside; /* seconds of other threads */
 };
 
@@ -56,7 +56,7 @@ static atomic_int      running = 0; /* number of threads */
 static MatShadowTuner *tuners  = NULL;
 static pthread_once_t  watched = PTHREAD_ONCE_INIT;
 
-/* The fastest candidate of a format that was timed, or its first candidate if none was timed */
+/* Returns a format's fastest timed candidate, or its first if none was timed */
 static const MatShadowCandidate *MatShadowTuneBest(const MatShadowTuner *t, const MatShadowFormat *format)
 {
   const MatShadowCandidate *best = NULL;
@@ -69,7 +69,7 @@ static const MatShadowCandidate *MatShadowTuneBest(const MatShadowTuner *t, cons
   return best;
 }
 
-/* Was the best candidate of a format so many times slower than the best so far that its other candidates are not worth a try? */
+/* Returns PETSC_TRUE if a format's best candidate was more than `times` times slower than the best so far, so its others are not tried */
 static PetscBool MatShadowTuneHopeless(const MatShadowTuner *t, const MatShadowFormat *format, PetscLogDouble times)
 {
   const MatShadowCandidate *best = MatShadowTuneBest(t, format);
@@ -77,7 +77,7 @@ static PetscBool MatShadowTuneHopeless(const MatShadowTuner *t, const MatShadowF
   return (PetscBool)(t->least > 0 && best->time > times * t->least);
 }
 
-/* Why a format has not laid out a matrix, in words for users */
+/* Returns why a format did not lay out a matrix, in words for users */
 static const char *MatShadowTuneReason(SysStatus status, PetscBool device)
 {
   switch (status) {
@@ -92,7 +92,7 @@ static const char *MatShadowTuneReason(SysStatus status, PetscBool device)
   }
 }
 
-/* Lays out the next candidate that is worth a try; calls nothing of PETSc, because another thread may run it */
+/* Lays out the next promising candidate; does not call PETSc, because another thread may run it */
 static void MatShadowTuneWork(MatShadowTuner *t)
 {
   SysStatus status;
@@ -119,7 +119,7 @@ static void *MatShadowTuneThread(void *arg)
   return NULL;
 }
 
-/* The child of fork() has none of the threads: it begins again with what they have not finished, whose memory is lost */
+/* In the child of fork(), which has none of the threads: restarts their unfinished work; its memory is lost */
 static void MatShadowTuneForked(void)
 {
   atomic_store(&running, 0);
@@ -152,7 +152,7 @@ static PetscErrorCode MatShadowTuneJoin(MatShadowTuner *t)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* *started is PETSC_FALSE if too many threads run already, or if no thread can be made */
+/* Sets *started = PETSC_FALSE if too many threads run, or none can be created */
 static PetscErrorCode MatShadowTuneStartThread(MatShadowTuner *t, const MatShadowCSR *csr, PetscBool *started)
 {
   PetscFunctionBegin;
@@ -198,7 +198,7 @@ static PetscErrorCode MatShadowTuneCreate(MatShadow *s)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Destroys the candidate at hand and the copies of the pattern */
+/* Destroys the current candidate and the copies of the pattern */
 static PetscErrorCode MatShadowTuneForget(MatShadowTuner *t)
 {
   PetscFunctionBegin;
@@ -208,7 +208,7 @@ static PetscErrorCode MatShadowTuneForget(MatShadowTuner *t)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Ends tuning; waits for the other thread if it runs */
+/* Ends tuning; waits for the other thread */
 PetscErrorCode MatShadowTuneEnd(MatShadow *s)
 {
   MatShadowTuner *t = s->tuner;
@@ -222,7 +222,7 @@ PetscErrorCode MatShadowTuneEnd(MatShadow *s)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Waits for all threads before the library may be unloaded, even those of matrices that were never destroyed */
+/* Waits for all threads before the library is unloaded, also those of matrices that were never destroyed */
 PetscErrorCode MatShadowTuneFinalize(void)
 {
   PetscFunctionBegin;
@@ -230,7 +230,7 @@ PetscErrorCode MatShadowTuneFinalize(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Lays out the next candidate, or has another thread do it. *ready is PETSC_TRUE once the layout has ended; with wait it always is. */
+/* Lays out the next candidate here or in another thread. Sets *ready once the layout has ended; always with wait. */
 PetscErrorCode MatShadowTuneSetUp(Mat A, MatShadow *s, const MatShadowCSR *csr, PetscBool wait, PetscBool *ready)
 {
   MatShadowTuner *t;
@@ -271,7 +271,7 @@ PetscErrorCode MatShadowTuneSetUp(Mat A, MatShadow *s, const MatShadowCSR *csr, 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Fills the candidate with the present values of the matrix */
+/* Fills the candidate with the matrix's current values */
 static PetscErrorCode MatShadowTuneFill(Mat A, MatShadowTuner *t, const MatShadowCSR *csr)
 {
   const MatShadowOps  *ops  = &t->list[t->k].format->host;
@@ -295,7 +295,7 @@ static PetscErrorCode MatShadowTuneFill(Mat A, MatShadowTuner *t, const MatShado
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Takes the candidate that MatShadowTuneSetUp() has made and fills in its values; t->data is NULL if none could be made */
+/* Gets MatShadowTuneSetUp()'s candidate and fills in its values; t->data is NULL if there is none */
 static PetscErrorCode MatShadowTuneTake(Mat A, MatShadow *s, const MatShadowCSR *csr)
 {
   MatShadowTuner *t = s->tuner;
@@ -312,7 +312,7 @@ static PetscErrorCode MatShadowTuneTake(Mat A, MatShadow *s, const MatShadowCSR 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Makes the candidate the format that products run on */
+/* Makes the candidate the format in use */
 static PetscErrorCode MatShadowTuneAdopt(MatShadow *s)
 {
   MatShadowTuner     *t = s->tuner;
@@ -334,7 +334,7 @@ static PetscErrorCode MatShadowTuneAdopt(MatShadow *s)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Converts to the first candidate, now. If no candidate can hold the matrix, s->data stays NULL and s->info.reason says why. */
+/* Converts to the first candidate now. If no candidate can store the matrix, s->data stays NULL and s->info.reason says why. */
 PetscErrorCode MatShadowTuneConvertHost(Mat A, MatShadow *s, const MatShadowCSR *csr)
 {
   PetscBool ready;
@@ -350,10 +350,10 @@ PetscErrorCode MatShadowTuneConvertHost(Mat A, MatShadow *s, const MatShadowCSR 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Lays out a candidate on the device; if memory does not suffice for trials, as the model says. s->info gets its figures, or the reason why it was not laid out. */
+/* Lays out a candidate on the device, by the model if memory is short for trials. Sets s->info to its figures, or to the reason of a failure. */
 static PetscErrorCode MatShadowTuneLayOutDevice(MatShadow *s, MatShadowCSR *csr, MatShadowCandidate *c)
 {
-  static const PetscReal most[] = {1e20, 1, 1.25, 1}; /* by MatShadowTune: a candidate that is timed anyway may have a few bytes more than the AIJ */
+  static const PetscReal most[] = {1e20, 1, 1.25, 1}; /* by MatShadowTune: a candidate that is timed anyway may have a few more bytes than the AIJ */
   const MatShadowOps    *ops    = &c->format->device;
   double                 figure[MAT_SHADOW_FIGURES];
   const char            *reason;
@@ -384,8 +384,8 @@ static PetscErrorCode MatShadowTuneLayOutDevice(MatShadow *s, MatShadowCSR *csr,
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* On the device: lays out one candidate after the other and keeps the fastest. When candidates are tuned (s->tuned), those that were much slower before are left
-   out. A single candidate is timed only if it is tuned. */
+/* On the device: lays out each candidate and keeps the fastest. When tuning (s->tuned), skips those that were much slower before. Times a single
+   candidate only when tuning. */
 PetscErrorCode MatShadowTuneConvertDevice(Mat A, MatShadow *s, const MatShadowCSR *csr)
 {
   const MatShadowInfo before = s->info;
@@ -449,7 +449,7 @@ PetscErrorCode MatShadowTuneConvertDevice(Mat A, MatShadow *s, const MatShadowCS
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Takes note of the cost and the time of a trial of candidate k */
+/* Records the cost and the time of candidate k's trial */
 static PetscErrorCode MatShadowTuneCount(MatShadowTuner *t, int k, const MatShadowTrial *trial)
 {
   PetscFunctionBegin;
@@ -459,7 +459,7 @@ static PetscErrorCode MatShadowTuneCount(MatShadowTuner *t, int k, const MatShad
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Takes note of the format's verdict against the AIJ */
+/* Records the format's verdict against the AIJ */
 PetscErrorCode MatShadowTuneVerdict(MatShadow *s, const MatShadowTrial *trial)
 {
   MatShadowTuner *t = s->tuner;
@@ -467,11 +467,11 @@ PetscErrorCode MatShadowTuneVerdict(MatShadow *s, const MatShadowTrial *trial)
   PetscFunctionBegin;
   if (!t || t->best < 0) PetscFunctionReturn(PETSC_SUCCESS);
   if (!t->busy && t->list[t->best].time == 0) PetscCall(MatShadowTuneCount(t, t->best, trial));
-  if (trial->verdict == MAT_SHADOW_FOR_AIJ && trial == s->trial) t->best = -1; /* without the plain product the format goes */
+  if (trial->verdict == MAT_SHADOW_FOR_AIJ && trial == s->trial) t->best = -1; /* a format that loses the plain product is dropped */
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Judges the candidate against the best so far, for plain or for transposed products */
+/* Judges the candidate against the best so far, for plain or transposed products */
 static PetscErrorCode MatShadowTuneDuel(Mat A, MatShadow *s)
 {
   MatShadowTuner      *t     = s->tuner;
@@ -495,7 +495,8 @@ static PetscErrorCode MatShadowTuneDuel(Mat A, MatShadow *s)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Called once the format at hand has its verdict for products of this kind: has a further candidate make this product, or the best so far, and takes the time */
+/* Called once the current format has its verdict for this kind of products: runs this product on a further candidate or on the best so far, and times
+   it */
 PetscErrorCode MatShadowTuneChoose(Mat A, MatShadow *s, PetscBool transpose, PetscBool fresh, const MatShadowCSR *csr, MatShadowRun *run)
 {
   MatShadowTuner      *t    = s->tuner;
@@ -508,7 +509,7 @@ PetscErrorCode MatShadowTuneChoose(Mat A, MatShadow *s, PetscBool transpose, Pet
     PetscLogDouble best;
     PetscBool      ready;
 
-    if (transpose && s->trial[0].ncsr + s->trial[0].nformat) PetscFunctionReturn(PETSC_SUCCESS); /* if plain products are made, they decide */
+    if (transpose && s->trial[0].ncsr + s->trial[0].nformat) PetscFunctionReturn(PETSC_SUCCESS); /* plain products decide if there are any */
     if (!t->busy && !t->ready && (t->k + 1 >= t->n || t->spent + SYS_TUNE_RESERVE * t->dear > SYS_TUNE_BUDGET * aij)) {
       t->over = PETSC_TRUE;
       PetscCall(MatShadowTuneForget(t));
@@ -530,7 +531,7 @@ PetscErrorCode MatShadowTuneChoose(Mat A, MatShadow *s, PetscBool transpose, Pet
   if (transpose != t->transpose || (t->stale && !fresh)) PetscFunctionReturn(PETSC_SUCCESS);
   if (t->stale) PetscCall(MatShadowTuneFill(A, t, csr));
   if (!t->data) PetscFunctionReturn(PETSC_SUCCESS);
-  if (MatShadowTrialOver(duel, s->patience.samples, PETSC_FALSE)) { /* a faster candidate has to be so in more than one round */
+  if (MatShadowTrialOver(duel, s->patience.samples, PETSC_FALSE)) { /* a candidate must win more than one round */
     PetscCall(MatShadowTuneDuel(A, s));
     run->ops  = s->ops;
     run->data = s->trial[transpose].verdict == MAT_SHADOW_FOR_AIJ ? NULL : s->data;
@@ -545,7 +546,7 @@ PetscErrorCode MatShadowTuneChoose(Mat A, MatShadow *s, PetscBool transpose, Pet
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Takes note that the AIJ has newer values than the candidate */
+/* Records that the AIJ has newer values than the candidate */
 PetscErrorCode MatShadowTuneStale(MatShadow *s)
 {
   PetscFunctionBegin;
@@ -558,7 +559,7 @@ PetscErrorCode MatShadowTuneGetInfo(const MatShadow *s, MatShadowInfo *info)
   const MatShadowTuner *t = s->tuner;
 
   PetscFunctionBegin;
-  if (MatShadowOnDevice(s) && s->tune == MAT_SHADOW_TUNE_ONLINE) info->tuning = (PetscBool)(s->data ? info->tuning : s->phase == MAT_SHADOW_WAITING); /* the format has said so */
+  if (MatShadowOnDevice(s) && s->tune == MAT_SHADOW_TUNE_ONLINE) info->tuning = (PetscBool)(s->data ? info->tuning : s->phase == MAT_SHADOW_WAITING); /* the format reports it */
   else if (MatShadowOnDevice(s)) info->tuning = (PetscBool)!s->tuned;
   else info->tuning = (PetscBool)((s->phase != MAT_SHADOW_DECLINED && !s->trial[0].verdict) || (t && !t->over));
   if (s->tune < MAT_SHADOW_TUNE_MEASURE) info->tuning = PETSC_FALSE;

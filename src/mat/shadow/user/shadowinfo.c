@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   Getters of the shadow of a matrix: information and figures, summed over the blocks of an MPI matrix
+   Getters of a matrix's shadow: information and figures, summed over an MPI matrix's blocks
 */
 #include "mat/shadow/core/shadow.h"
 
-/* Brings s->info up to date, and gets the format's own figures */
+/* Updates s->info, and gets the format's figures */
 static PetscErrorCode MatShadowDescribe(MatShadow *s, double figure[])
 {
   MatShadowInfo *info = &s->info;
@@ -20,7 +20,7 @@ static PetscErrorCode MatShadowDescribe(MatShadow *s, double figure[])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Adds the info of a block to the sum. Members that cannot be added stay those of the first block, which has nearly all entries. */
+/* Adds a block's info to the sum. Members that cannot be added stay the first block's, which has nearly all entries. */
 static PetscErrorCode MatShadowGetInfo_One(Mat A, MatShadow *s, void *ctx)
 {
   MatShadowInfo *sum = (MatShadowInfo *)ctx, *info = &s->info;
@@ -49,6 +49,7 @@ static PetscErrorCode MatShadowGetInfo_One(Mat A, MatShadow *s, void *ctx)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Adds a block's figures to the sum, except those of scope MAT_SHADOW_OF_BLOCK, which stay the first block's. Skips a block in another format. */
 static PetscErrorCode MatShadowGetFigures_One(Mat A, MatShadow *s, void *ctx)
 {
   MatShadowFigures *sum = (MatShadowFigures *)ctx;
@@ -66,7 +67,7 @@ static PetscErrorCode MatShadowGetFigures_One(Mat A, MatShadow *s, void *ctx)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Gets the format's own figures of the matrix on this process */
+/* Gets the format's figures of the matrix on this process */
 PetscErrorCode MatShadowGetFigures(Mat A, MatShadowFigures *figures)
 {
   PetscFunctionBegin;
@@ -90,15 +91,19 @@ PetscErrorCode MatShadowGetFigures(Mat A, MatShadowFigures *figures)
   Level: advanced
 
   Notes:
-  `MATAMB` and `MATNUSSELL` on the host have "block_size" (columns that share one index), "chunk_size" (rows that advance together), "sort_scope" (rows among
-  which lengths are sorted) and "tiles". On a GPU they have "block_size", "threads" (of a thread block), "steps" (blocks that one thread takes, at most) and
-  "tasks" (one warp does one task); of these tasks "tasks_diagonal" find columns by diagonals, "tasks_narrow" have 16-bit and "tasks_wide" 32-bit indices, and
-  "tasks_split" are parts of rows shared by several warps; "stencil" has the entries of the stencil that takes the place of all of these, or 0. `MATNUSSELL` also has "chunks_distinct" (on the host: chunks that differ in their values, or 0 if chunks do not share values), "s1", "k1", "s2" and "k2" (widths and numbers of segments) and "gathered"
-  (columns in another order). `MATAMB` and `MATNUSSELL` have "values_bits" (of a stored value), "values_distinct" (values in the table, or 0) and "values_exact" (1, or 0 if values are
-  rounded).
+  `MATAMB` and `MATNUSSELL` on the host have "block_size" (columns that share one index), "chunk_size" (rows of a chunk), "sort_scope" (rows among which lengths are
+  sorted) and "tiles".
 
-  Figures of the blocks of an MPI matrix add up if they are numbers of things, such as "tasks"; others, such as "block_size", are those of the
-  diagonal block.
+  On a GPU they have "block_size", "threads" (of a thread block), "steps" (most blocks of one thread) and "tasks" (units of work of a warp). Of the tasks, "tasks_diagonal"
+  store columns as diagonals, "tasks_narrow" and "tasks_wide" with 16-bit and 32-bit indices, and "tasks_split" are parts of rows shared by several warps. "stencil" is the
+  number of entries of the stencil that replaces all of these, or 0.
+
+  `MATNUSSELL` also has "chunks_distinct" (on the host: chunks with distinct values, or 0 if chunks do not share values), "s1", "k1", "s2" and "k2" (widths and numbers of
+  segments) and "gathered" (columns in another order).
+
+  Both have "values_bits" (of a stored value), "values_distinct" (values in the table, or 0) and "values_exact" (1, or 0 if values are rounded).
+
+  For an MPI matrix, counts such as "tasks" are summed over the blocks; other figures, such as "block_size", are the diagonal block's.
 
   Example:
 .vb
@@ -218,7 +223,7 @@ PetscErrorCode MatShadowGetInfo(Mat A, MatShadowInfo *info)
   PetscValidHeaderSpecific(A, MAT_CLASSID, 1);
   PetscCall(PetscMemzero(info, sizeof(*info)));
   PetscCall(MatShadowForEach(A, MatShadowGetInfo_One, info));
-  if (!info->format) { /* an MPI matrix that has no blocks yet */
+  if (!info->format) { /* an MPI matrix without blocks */
     PetscCall(MatShadowGetFormat(A, &format));
     if (format) {
       PetscCall(MatShadowGet(A, &s));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   The options of petsc-amb at the end of a program: which are misspelt, which were set too late, and which were not used
+   Checks of petsc-amb's options at the end of a program: misspelt, set too late, unused
 */
 #include <limits.h>
 #include <strings.h>
@@ -9,13 +9,13 @@
 #include "mat/shadow/user/shadowoptions.h"
 
 #define OPTIONS_MAX        128
-#define OPTIONS_NAME       48  /* bytes of the longest name of an option */
-#define OPTIONS_REMEMBERED 64  /* used options that PetscOptionsClear() may have removed */
-#define OPTIONS_PREFIXED   128 /* bytes of the longest name with its prefix, and of the longest value */
-#define OPTIONS_MISSPELT   2   /* letters; an unused option that differs no more from one of petsc-amb is taken for a misspelling of that */
+#define OPTIONS_NAME       48  /* bytes of the longest option name */
+#define OPTIONS_REMEMBERED 64  /* most used options to remember, because PetscOptionsClear() may remove them */
+#define OPTIONS_PREFIXED   128 /* bytes of the longest name with prefix, and of the longest value */
+#define OPTIONS_MISSPELT   2   /* letters by which an unused option may differ from one of petsc-amb to count as its misspelling */
 
-/* The options that belong to no format, and the beginnings of such names; docs/options.md explains all options. The library reads those with an object when PETSc loads
-   it and at the creation of each such object. */
+/* The options that belong to no format, and the beginnings of such names; docs/options.md explains all options. The library reads them when PETSc
+   loads it, and at the creation of each object that they concern. */
 static struct {
   const char *name, *object;
   PetscInt64  sought; /* objects created so far */
@@ -46,9 +46,9 @@ static struct {
   char name[OPTIONS_PREFIXED], value[OPTIONS_PREFIXED];
 } remembered[OPTIONS_REMEMBERED];
 static int      nremembered;
-static PetscInt unused; /* options that no code had used when the used ones were remembered last */
+static PetscInt unused; /* number of unused options when the used ones were last remembered */
 
-/* The number of letters to add, to remove or to replace to turn a into b */
+/* Returns the number of letters to add, remove or replace to turn a into b */
 static int OptionDistance(const char a[], const char b[])
 {
   int row[64], n = (int)PetscMin(strlen(b), 63);
@@ -76,7 +76,7 @@ static PetscErrorCode OptionsAdd(const char name[], const char word[])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Lists the options of all formats that are registered */
+/* Lists the options of all registered formats */
 static PetscErrorCode OptionsList(void)
 {
   const MatShadowFormat *const *formats;
@@ -94,7 +94,7 @@ static PetscErrorCode OptionsList(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Does an option with this name belong to petsc-amb by the beginning of the name, even if the rest is misspelt? */
+/* Returns PETSC_TRUE if the begin of this option's name is petsc-amb's, even if the rest is misspelt */
 static PetscBool OptionIsFamily(const char name[])
 {
   for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(families); k++) {
@@ -108,7 +108,7 @@ static PetscBool OptionIsFamily(const char name[])
   return PETSC_FALSE;
 }
 
-/* The end of the name of an option, behind that of a format: "_c" of "mat_nussell_c" */
+/* Returns the end of an option's name after a format's: "_c" of "mat_nussell_c" */
 static const char *OptionEnding(const char name[])
 {
   const char *end = strncmp(name, "mat_", 4) ? NULL : strchr(name + 4, '_');
@@ -116,7 +116,7 @@ static const char *OptionEnding(const char name[])
   return end ? end : name;
 }
 
-/* Finds the option of petsc-amb that is the nearest to this name; returns its distance */
+/* Finds petsc-amb's option nearest to this name; returns the distance */
 static int OptionNearest(const char name[], const char **nearest)
 {
   int least = INT_MAX;
@@ -132,7 +132,7 @@ static int OptionNearest(const char name[], const char **nearest)
   return least;
 }
 
-/* Is this an option of petsc-amb, with any prefix? If not, *meant is the option that the user may have meant, or NULL. */
+/* Returns PETSC_TRUE if this is petsc-amb's option, with any prefix. Otherwise *meant is the option that the user may have meant, or NULL. */
 static PetscBool OptionExists(const char name[], const char **meant, int *prefix)
 {
   *meant = NULL;
@@ -148,7 +148,7 @@ static PetscBool OptionExists(const char name[], const char **meant, int *prefix
   return PETSC_FALSE;
 }
 
-/* Does this option ask for a matrix of petsc-amb, with any prefix? */
+/* Sets *is if this option selects a matrix type of petsc-amb, with any prefix */
 static PetscErrorCode OptionIsType(const char name[], const char value[], PetscBool *is)
 {
   const MatShadowFormat *const *formats;
@@ -164,7 +164,7 @@ static PetscErrorCode OptionIsType(const char name[], const char value[], PetscB
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Is this an option of petsc-amb, with any prefix, or one that asks for a matrix of petsc-amb? */
+/* Sets *ours if this is petsc-amb's option, or selects one of its matrix types, with any prefix */
 static PetscErrorCode OptionIsOurs(const char name[], const char value[], PetscBool *ours)
 {
   PetscFunctionBegin;
@@ -186,7 +186,7 @@ static PetscBool OptionIsRemembered(const char name[], const char value[])
   return PETSC_FALSE;
 }
 
-/* The number of unused options changes with each option that code uses, and tells whether there is something to remember */
+/* A changed number of unused options shows that code used one, so there is something to remember */
 PetscErrorCode MatShadowOptionsRemember(void)
 {
   PetscInt left;
@@ -236,7 +236,7 @@ PetscErrorCode MatShadowOptionsRegister(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* For an option that was not used: the object for which it came too late, or NULL */
+/* Returns the object for which an unused option came too late, or NULL */
 static const char *OptionLateFor(const char name[])
 {
   for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(common); k++) {
@@ -261,15 +261,15 @@ PetscErrorCode MatShadowOptionsReport(PetscBool table, PetscBool made, const cha
     int         prefix = 0;
     PetscBool   type;
 
-    if (OptionIsRemembered(names[k], values[k])) continue; /* PetscOptionsClear() made PETSc forget */
+    if (OptionIsRemembered(names[k], values[k])) continue; /* PetscOptionsClear() reset PETSc's record */
     PetscCall(OptionIsType(names[k], values[k], &type));
     if (type && (table || !made)) {
-      if (!made && others[0]) PetscCall(PetscFPrintf(PETSC_COMM_SELF, file, "%soption -%s %s: no matrix has asked for it; the program fixes the types of its matrices (%s)\n", start, names[k], values[k], others));
-      else PetscCall(PetscFPrintf(PETSC_COMM_SELF, file, "%soption -%s %s: no matrix has asked for it; give another of -mat_type, -dm_mat_type (a DM makes the matrix) and -petscamb_for_aij (the program fixes aij)\n", start, names[k], values[k]));
+      if (!made && others[0]) PetscCall(PetscFPrintf(PETSC_COMM_SELF, file, "%soption -%s %s: no matrix used it; the program fixes the types of its matrices (%s)\n", start, names[k], values[k], others));
+      else PetscCall(PetscFPrintf(PETSC_COMM_SELF, file, "%soption -%s %s: no matrix used it; give another of -mat_type, -dm_mat_type (a DM makes the matrix) and -petscamb_for_aij (the program fixes aij)\n", start, names[k], values[k]));
     } else if (late) {
       PetscCall(PetscFPrintf(PETSC_COMM_SELF, file, "%soption -%s%s%s: set after the last %s was created, too late; set it before, or give it on the command line or in PETSC_OPTIONS\n", start, names[k], values[k] ? " " : "", values[k] ? values[k] : "", late));
     } else if (OptionExists(names[k], &meant, &prefix)) {
-      if (table) PetscCall(PetscFPrintf(PETSC_COMM_SELF, file, "  option -%s: no matrix has asked for it\n", names[k]));
+      if (table) PetscCall(PetscFPrintf(PETSC_COMM_SELF, file, "  option -%s: no matrix used it\n", names[k]));
     } else if (meant) PetscCall(PetscFPrintf(PETSC_COMM_SELF, file, "%soption -%s: there is none; the nearest is -%.*s%s\n", start, names[k], prefix, names[k], meant));
   }
   PetscCall(PetscOptionsLeftRestore(NULL, &n, &names, &values));

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   The number of matrices of types that petsc-amb does not convert, for -petscamb_view.
+   Counts matrices of types that petsc-amb does not convert, for -petscamb_view.
 
-   PETSc's constructors of these types are replaced by ones that count. A matrix counts at the end of its first assembly, because a factor and a matrix that becomes
-   another type have none, and not inside the assembly of an MPI matrix, whose blocks it assembles. A MATNEST counts at its
-   creation: MatCreateNest() assembles none.
+   Replaced constructors of these types count. A matrix counts at the end of its first assembly, because factors and matrices that change type have
+   none, and not inside the assembly of an MPI matrix, which assembles its blocks. A MATNEST counts at its creation: MatCreateNest() assembles
+   nothing.
 */
 #include "mat/shadow/core/shadow.h"
 
@@ -23,7 +23,7 @@ enum {
 };
 
 static OtherType others[OTHER_TYPES];
-static int       depth; /* of assemblies inside others */
+static int       depth; /* of nested assemblies */
 
 static PetscErrorCode OtherCount(Mat A, OtherType *t)
 {
@@ -83,7 +83,7 @@ static PetscErrorCode OtherRegister(OtherType *t, MatType type, const char name[
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* PetscFinalize() forgets all types, so that nothing has to be undone */
+/* PetscFinalize() drops all types, so nothing is undone */
 PetscErrorCode MatShadowOthersRegister(void)
 {
   PetscFunctionBegin;
@@ -93,7 +93,7 @@ PetscErrorCode MatShadowOthersRegister(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Collective: sums up over all processes, on the first, and lists the types with their numbers and what to do; an empty text if there are none */
+/* Collective. Sums over all processes on the first, and lists the types with their numbers and advice; "" if there are none. */
 PetscErrorCode MatShadowOthersList(char text[], size_t size)
 {
   PetscLogDouble count[OTHER_TYPES];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   -petscamb_view: a table at the end of a program of what petsc-amb did
+   -petscamb_view: a table at the end of a program of petsc-amb's work.
 
    Each shadow counts its products. The counts are added up when the shadow is destroyed, or at the end of the program.
 */
@@ -14,29 +14,29 @@ MatShadowCounts MatShadowCounted;
 PetscBool       MatShadowReporting = PETSC_FALSE;
 
 #define REPORT_REASONS   8
-#define REPORT_GAIN      0.75 /* time of a product in a format that was not measured, in products on the AIJ: a typical ratio of bytes */
-#define REPORT_MODEL     0.9  /* -petscamb_view advises MAT_SHADOW_TUNE_MODEL below this part of the seconds */
+#define REPORT_GAIN      0.75 /* ratio: assumed time of an untimed product in a format over one on the AIJ, a typical ratio of bytes */
+#define REPORT_MODEL     0.9  /* fraction of the seconds below which -petscamb_view advises MAT_SHADOW_TUNE_MODEL */
 #define REPORT_LONGEST   96   /* bytes of the longest reason */
-#define REPORT_SHORTENED 0.05 /* a line on the load appears if more than this part of the threaded loops ran on fewer threads, */
-#define REPORT_LOOPS     1000 /* and there were at least as many loops: fewer take no time that matters */
+#define REPORT_SHORTENED 0.05 /* fraction of threaded loops on fewer threads above which a line on the load appears */
+#define REPORT_LOOPS     1000 /* least number of threaded loops for that line: fewer take no time that matters */
 
-/* Counts for a format on this process: matrices, those of them that were multiplied by a vector, and so on; a block of an MPI matrix counts as a matrix */
+/* A format's counts on this process: matrices, those multiplied by a vector, and so on; a block of an MPI matrix counts as a matrix */
 typedef struct {
   PetscLogDouble made, used, converted, products[2], timed[2], seconds[2];
 } ReportTotals;
 
-/* Why matrices stayed on the AIJ, or why PETSc made products of matrices */
+/* Why matrices stayed on the AIJ, or why PETSc computed matrix products */
 typedef struct {
   PetscLogDouble count, seconds;
   char           text[REPORT_LONGEST];
 } ReportReason;
 
-/* Bytes of formats, and of the AIJs beside them: now, and when the formats had most */
+/* Bytes of formats, and of the AIJs beside them: now, and at the formats' maximum */
 typedef struct {
   PetscLogDouble aij, format, peak_aij, peak_format;
 } ReportBytes;
 
-/* What products would have taken with MAT_SHADOW_TUNE_MODEL, for matrices whose products were timed, and what they took */
+/* Predicted time of products with MAT_SHADOW_TUNE_MODEL, for matrices with timed products, and their actual time */
 typedef struct {
   PetscLogDouble model, taken;
 } ReportModel;
@@ -45,9 +45,9 @@ static ReportBytes  bytes;
 static ReportModel  model;
 static ReportTotals totals[MAT_SHADOW_MAX];
 static ReportReason reasons[REPORT_REASONS]; /* of matrices on the AIJ */
-static ReportReason petsc[REPORT_REASONS];   /* of products of matrices by PETSc */
+static ReportReason petsc[REPORT_REASONS];   /* of PETSc's matrix products */
 static MatShadow   *first = NULL;            /* in the list of all shadows */
-static int          level = 0;               /* depth of products of matrices made inside others */
+static int          level = 0;               /* nesting depth of matrix products */
 
 /* ------------------------------------------------- counting ------------------------------------------------- */
 
@@ -64,7 +64,7 @@ static PetscErrorCode ReportAddReason(ReportReason list[], const char text[], Pe
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Why the products of a matrix ran on the AIJ */
+/* Returns why a matrix's products ran on the AIJ */
 static const char *ReportReasonOf(const MatShadow *s)
 {
   if (s->phase == MAT_SHADOW_DECLINED) return s->info.reason;
@@ -72,7 +72,8 @@ static const char *ReportReasonOf(const MatShadow *s)
   return s->fresh ? "new values before the products repaid a conversion" : "new patterns before the products repaid a conversion";
 }
 
-/* With MAT_SHADOW_TUNE_MODEL a matrix is converted at its first product, and new values are taken over at once. Costs that were not measured are those of the tuning policy. */
+/* Adds the prediction for MAT_SHADOW_TUNE_MODEL, which converts a matrix at its first product and updates new values at once. Unmeasured costs are
+   those of the tuning policy. */
 static void ReportAddModel(const MatShadow *s)
 {
   const PetscLogDouble all = (PetscLogDouble)(s->made[0] + s->made[1]), aij = s->timed[0] ? s->seconds[0] / (PetscLogDouble)s->timed[0] : 0;
@@ -120,7 +121,7 @@ PetscErrorCode MatShadowReportBegin(MatShadow *s)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The bytes of a shadow are now these */
+/* Sets a shadow's bytes */
 static void ReportSetBytes(MatShadow *s, PetscLogDouble aij, PetscLogDouble format)
 {
   bytes.aij += aij - s->bytes[0];
@@ -152,14 +153,14 @@ PetscErrorCode MatShadowReportEnd(MatShadow *s)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Whether a phase of a product of matrices is running */
+/* Returns PETSC_TRUE inside a phase of a matrix product */
 PetscBool MatShadowReportInProduct(void)
 {
   return (PetscBool)(level > 0);
 }
 
-/* Called before a phase of a product of matrices, by hashgemm or by PETSc. One of the two functions that follow ends the phase; each process of C calls them. Phases
-   within another phase are part of that one. */
+/* Begins a phase of a matrix product, by hashgemm or PETSc; collective on C. One of the next two functions ends it. Nested phases are part of the
+   outer one. */
 PetscErrorCode MatShadowReportProductBegin(PetscLogDouble *since)
 {
   PetscFunctionBegin;
@@ -184,7 +185,7 @@ PetscErrorCode MatShadowReportProductEnd(Mat C, PetscLogDouble since, MatShadowP
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Ends a phase of PETSc, for this reason */
+/* Ends a phase of PETSc, with its reason */
 PetscErrorCode MatShadowReportProductByPETSc(Mat C, const char reason[], PetscLogDouble since, MatShadowProductPhase phase)
 {
   PetscLogDouble now, made;
@@ -200,7 +201,7 @@ PetscErrorCode MatShadowReportProductByPETSc(Mat C, const char reason[], PetscLo
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* ------------------------------------------------- the report ------------------------------------------------- */
+/* ------------------------------------------------- report ------------------------------------------------- */
 
 PetscErrorCode MatShadowReportRegister(void)
 {
@@ -228,7 +229,7 @@ PetscErrorCode MatShadowReportRead(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Adds up the counts of all processes, on the first */
+/* Sums the counts of all processes on the first */
 static PetscErrorCode ReportSum(PetscLogDouble counts[], size_t bytes, PetscMPIInt rank)
 {
   const PetscMPIInt n = (PetscMPIInt)(bytes / sizeof(*counts));
@@ -238,7 +239,7 @@ static PetscErrorCode ReportSum(PetscLogDouble counts[], size_t bytes, PetscMPII
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Gathers the reasons in the lists of all processes, on the first */
+/* Gathers the reasons of all processes on the first */
 static PetscErrorCode ReportGatherReasons(ReportReason list[], PetscMPIInt rank, PetscMPIInt size)
 {
   const PetscMPIInt bytes = REPORT_REASONS * (PetscMPIInt)sizeof(*list);
@@ -254,7 +255,7 @@ static PetscErrorCode ReportGatherReasons(ReportReason list[], PetscMPIInt rank,
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Whether times that made matrices stay on the AIJ were taken on a machine that had more to do */
+/* Prints whether the times that kept matrices on the AIJ were taken on a busy machine */
 static PetscErrorCode ReportLoad(void)
 {
   const long processors = sysconf(_SC_NPROCESSORS_ONLN);
@@ -268,7 +269,7 @@ static PetscErrorCode ReportLoad(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* What a program without matrices of petsc-amb can do */
+/* Prints advice for a program without matrices of petsc-amb */
 static PetscErrorCode ReportNothing(const char others[])
 {
   PetscFunctionBegin;
@@ -278,7 +279,7 @@ static PetscErrorCode ReportNothing(const char others[])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Microseconds of a product that was timed, or a hyphen */
+/* Sets text to the microseconds of a timed product, or to a hyphen */
 static PetscErrorCode ReportEach(const ReportTotals *t, int side, char text[], size_t size)
 {
   PetscFunctionBegin;
@@ -337,7 +338,7 @@ static PetscErrorCode ReportPrint(PetscMPIInt size, const char others[])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Prints the table and misused options. Collective: all processes are in PetscFinalize(), but perhaps only some have set the option. */
+/* Prints the table and misused options. Collective: all processes are in PetscFinalize(), but perhaps only some have the option. */
 PetscErrorCode MatShadowReport(void)
 {
   PetscMPIInt rank, size, wanted;

@@ -64,6 +64,35 @@ PetscErrorCode MatShadowComposeSetters(Mat A, PetscBool add)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/*MC
+   MatShadow - what the formats of petsc-amb (`MATAMB`, `MATNUSSELL`, `MATCCOO`, `MATTILECOMPOSITE`, `MATAUTOSPARSE`) have in common
+
+   Each format extends `MATAIJ`: `MATSEQAIJAMB` on one process, `MATMPIAIJAMB` on several, and so for the other formats. `MatMult()`, `MatMultAdd()`,
+   `MatMultTranspose()` and `MatMultTransposeAdd()` run on a second copy of the matrix in the format. The matrix is converted after the first few products, and the
+   copy is kept if it was measured to be faster. All other operations are those of `MATAIJ`.
+
+   With CUDA in PETSc and a GPU in the machine, the matrix and the vectors of `MatCreateVecs()` are stored on the GPU. The matrix then has the type name of
+   `MATAIJCUSPARSE`, whose operations it has.
+
+   Options Database Keys:
++  -petscamb_for_aij <format>                    - gives all `MATAIJ` and `MATAIJCUSPARSE` matrices of the program this format, however they are created
+.  -petscamb_view                               - prints at the end which matrices were converted, and their products
+.  -mat_shadow_values <double,exact,single,table> - how values are stored, in `MATAMB` and `MATNUSSELL`
+-  -mat_shadow_tune <off,model,measure,online>  - how to choose between the format and the AIJ
+
+   Level: beginner
+
+   Note:
+   The copy follows the matrix: one of the next products copies new values in the same pattern, a new pattern is converted anew, and both copies are destroyed together.
+   `MatDuplicate()` copies the settings; the duplicate's own products convert it.
+
+   Errors:
++  `PETSC_ERR_GPU` - an option selects the GPU, but PETSc has none to use; or some processes have a GPU and others none
+-  `PETSC_ERR_SUP` - an option selects the GPU with a PETSc without CUDA, with complex numbers or with 64-bit indices
+
+.seealso: `MATAMB`, `MATNUSSELL`, `MATCCOO`, `MATTILECOMPOSITE`, `MATAUTOSPARSE`, `MatShadowSetValues()`, `MatShadowSetTune()`, `MatShadowSetDevice()`, `MatShadowSetUp()`, `MatShadowGetInfo()`, `MATAIJ`, `MATAIJCUSPARSE`
+M*/
+
 /*@
   MatShadowSetTune - sets how far a matrix of a shadow format, such as `MATAMB`, tunes itself
 
@@ -260,7 +289,7 @@ PetscErrorCode MatShadowSetDevice(Mat A, MatShadowDevice where)
   Notes:
   With `MAT_SHADOW_TUNE_MEASURE` and `MAT_SHADOW_TUNE_ONLINE` the products that follow still decide whether the format stays.
 
-  Later new values in the same pattern are taken over by one of the next products, or by another call of this function. With another pattern the
+  One of the next products, or another call of this function, copies later new values in the same pattern. With another pattern the
   matrix is converted anew.
 
   If the format cannot be made, as for lack of memory, or if `MAT_SHADOW_TUNE_MODEL` sees no gain, products stay on the AIJ; `MatShadowGetInfo()` says

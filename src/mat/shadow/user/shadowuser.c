@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   The functions of this room that core and adopt call through MatShadowUserFunctions
+   The functions of this room for core and adopt, through MatShadowUserFunctions
 */
 #include "mat/shadow/core/shadow.h"
 #include "mat/shadow/user/shadowoptions.h"

@@ -7,8 +7,8 @@
 #define VIEW_LONGEST 96 /* bytes of the longest answer */
 #define VIEW_KINDS   6
 
-/* Adds up the figures of info over the processes, for the process that prints, and takes the longest times. Other members, and the words for format, kernel and
-   reason, become those of the first process whose products run on a format or, without such a process, of the first. */
+/* Sums the figures of info over all processes, for the process that prints, and sets the longest times. Other members, and the words for format, kernel
+   and reason, come from the first process whose products run on a format or, without such a process, from the first. */
 static PetscErrorCode MatShadowReduceInfo(Mat A, MatShadowInfo *info, char words[3][VIEW_LONGEST], PetscMPIInt *process, char where[32])
 {
   const MPI_Comm        comm   = PetscObjectComm((PetscObject)A);
@@ -36,7 +36,7 @@ static PetscErrorCode MatShadowReduceInfo(Mat A, MatShadowInfo *info, char words
   PetscCall(PetscStrncpy(words[1], info->kernel, VIEW_LONGEST));
   PetscCall(PetscStrncpy(words[2], info->reason, VIEW_LONGEST));
   PetscCallMPI(MPI_Bcast(words, 3 * VIEW_LONGEST, MPI_CHAR, *process, comm));
-  PetscCallMPI(MPI_Bcast(info, (PetscMPIInt)sizeof(*info), MPI_BYTE, *process, comm)); /* the words of another process are no valid addresses here */
+  PetscCallMPI(MPI_Bcast(info, (PetscMPIInt)sizeof(*info), MPI_BYTE, *process, comm)); /* another process's strings are invalid addresses here */
   if (*process) PetscCall(PetscSNPrintf(where, 32, " on process %d", *process));
   else if (size > 1) PetscCall(PetscStrncpy(where, " on the first process", 32));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -49,7 +49,7 @@ static PetscErrorCode MatShadowViewFigures(Mat A, PetscMPIInt process, const cha
   const MatShadowOps           *ops;
   MatShadowFigures              figures;
   double                        sum[MAT_SHADOW_FIGURES];
-  PetscMPIInt                   which = -1; /* twice the number of the format, plus one for the device */
+  PetscMPIInt                   which = -1; /* twice the format's number, plus one for the device */
   int                           n;
 
   PetscFunctionBegin;
@@ -73,7 +73,7 @@ static PetscErrorCode MatShadowViewFigures(Mat A, PetscMPIInt process, const cha
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Prints how the processes exchange entries of x, if petsc-amb makes the exchange */
+/* Prints how the processes exchange entries of x, if petsc-amb does it */
 static PetscErrorCode MatShadowViewHalo(Mat A, PetscViewer viewer)
 {
   MatShadowHaloInfo info;
@@ -91,7 +91,7 @@ static PetscErrorCode MatShadowViewHalo(Mat A, PetscViewer viewer)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Prints the formats on which the blocks of an MPI matrix run, and why: each answer once, with the number of processes that give it */
+/* Prints the formats of an MPI matrix's blocks, and why: each answer once, with the number of processes that have it */
 static PetscErrorCode MatShadowViewBlocks(Mat A, PetscViewer viewer)
 {
   static const char *const name[] = {"diagonal", "off-diagonal"};
@@ -133,13 +133,13 @@ static PetscErrorCode MatShadowViewBlocks(Mat A, PetscViewer viewer)
       PetscCall(PetscSNPrintf(part, sizeof(part), "%s %d on %s", n ? "," : "", count[n], all[kind[n]][k]));
       PetscCall(PetscStrlcat(line, part, sizeof(line)));
     }
-    PetscCall(PetscViewerASCIIPrintf(viewer, "  %s blocks:%s\n", name[k], line)); /* in one call: a sub-viewer indents each call */
+    PetscCall(PetscViewerASCIIPrintf(viewer, "  %s blocks:%s\n", name[k], line)); /* in one call, because a sub-viewer indents each call */
   }
   PetscCall(PetscFree(all));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Says what became of the copy of an AIJCUSPARSE on the device, if it need not be kept; with several processes, on the first one */
+/* Prints what happened to an AIJCUSPARSE's device copy if it may be freed; with several processes, on the first */
 static PetscErrorCode MatShadowViewCopy(Mat A, PetscViewer viewer)
 {
   MatShadow *s;
@@ -200,7 +200,7 @@ PetscErrorCode MatShadowView(Mat A, PetscViewer viewer)
   PetscCall(MatShadowGet(A, &s));
   PetscCall((*(s->view ? s->view : MatAIJGetBase(A)->view))(A, viewer));
   PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERASCII, &ascii));
-  if (!ascii || !A->assembled || A->factortype) PetscFunctionReturn(PETSC_SUCCESS); /* with -mat_seqaij_type factors have a shadow too, but their arrays are no CSR */
+  if (!ascii || !A->assembled || A->factortype) PetscFunctionReturn(PETSC_SUCCESS); /* with -mat_seqaij_type factors have a shadow too, but their arrays are not CSR */
   PetscCall(PetscViewerGetFormat(viewer, &format));
   if (format == PETSC_VIEWER_ASCII_INFO || format == PETSC_VIEWER_ASCII_INFO_DETAIL) PetscCall(MatShadowViewInfo(A, viewer));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -218,7 +218,7 @@ static __global__ void __launch_bounds__(PASS_THREADS, 2) FusedDirectionKernel(c
   int64_t               base = (int64_t)blockIdx.x * U * PASS_THREADS;
   SysReal               z0[U], p0[U], b;
 
-  SysRelease();
+  SysLaunchDependents();
   SysWait();
 #define LOAD \
   EACH(u, k) \
@@ -240,7 +240,7 @@ static __global__ void __launch_bounds__(PASS_THREADS, 2) FusedDotKernel(const F
   int64_t base   = (int64_t)blockIdx.x * U * PASS_THREADS;
   SysReal sum[1] = {0}, p0[U], w0[U];
 
-  SysRelease();
+  SysLaunchDependents();
   SysWait();
 #define LOAD \
   EACH(u, k) \
@@ -263,7 +263,7 @@ static __global__ void __launch_bounds__(PASS_THREADS, 2) FusedStepKernel(const 
   int64_t               base   = (int64_t)blockIdx.x * U * PASS_THREADS;
   SysReal               sum[2] = {0, 0}, x0[U], r0[U], z0[U], p0[U], w0[U], t0[U], d0[U], a, b;
 
-  SysRelease();
+  SysLaunchDependents();
   SysWait();
 #define LOAD \
   EACH(u, k) \
@@ -317,7 +317,7 @@ static __global__ void __launch_bounds__(PASS_THREADS, 2) FusedStepBlocksKernel(
   const int             tile = PASS_THREADS / bs * bs, me = (int)threadIdx.x, first = me - me % bs;
   SysReal               sum[2] = {0, 0}, a, b;
 
-  SysRelease();
+  SysLaunchDependents();
   SysWait();
   FusedAdvance<SINGLE, true, SINGLE>(l, &s);
   if (s.stop) return;
@@ -362,7 +362,7 @@ static __global__ void __launch_bounds__(PASS_THREADS) FusedFoldKernel(const Fus
   const int64_t first = each * blockIdx.x;
   SysReal       sum[SUMS];
 
-  SysRelease();
+  SysLaunchDependents();
   SysWait();
   FusedPartsOf<SUMS>(parts, first, first + each < parts.n ? first + each : parts.n, sum);
   FusedPassSum<SUMS>(sum);

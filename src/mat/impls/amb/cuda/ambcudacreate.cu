@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   Conversion from CSR to the AMB format on a CUDA device: the choice of parameters, by the traffic model and by timing, and the arrays
+   Conversion from CSR to AMB on a CUDA device: the traffic model and the timings choose the parameters, then the kernels of ambcudalayout.cu fill the
+   arrays
 */
 #include <limits.h>
 #include <stdlib.h>
@@ -13,24 +14,12 @@
 #include "sys/systuning.h"
 #include "mat/impls/amb/cuda/ambcuda.cuh"
 
-#define WINDOWS     1024   /* of 32 rows, that the traffic model looks at, at most */
-#define LANES       135168 /* threads that keep a large chip busy: 132 multiprocessors, 1024 each */
-#define MOST_STEPS  64
-#define LEAST_STEPS 8
-#define LONGER      0.94   /* bytes with tasks of more steps, over those with fewer, from which on they are taken */
-#define TRIAL_LARGE 1      /* the same for a large matrix, whose products take long enough to tell */
-#define LARGE       150.e6 /* bytes: in none of the caches, so that the bytes decide, and the layout with the fewest is kept */
-#define MOST_TRIED  36     /* products spent on this, at most */
-#define BUDGET      220    /* products, in time, after which no other layout is tried */
-#define NEAR        1.12   /* bytes of another block size, over those of the best, with which it is tried too */
-#define NEAR_ORDER  1.3    /* the same for rows in the other order */
-
 typedef struct {
   int    block_size, steps, sorted, row_group, columns, scope;
   double bytes;
 } Choice;
 
-/* The temporary memory of a conversion */
+/* A conversion's temporary memory */
 typedef struct {
   SysArena        arena;
   AmbSample      *sample;
@@ -57,7 +46,7 @@ static unsigned AmbCreateChunks(int64_t m)
   return SysBlocks(m, SYS_WARP);
 }
 
-/* The bits of the keys that AmbDeviceKeys() makes */
+/* Returns the number of significant bits in the keys of AmbDeviceKeys() */
 static int AmbCreateKeyBits(int64_t m, int scope)
 {
   int bits = 16;
@@ -90,14 +79,14 @@ static SysStatus AmbCreateWorkspaceCreate(int64_t m, cudaStream_t stream, Worksp
   return SYS_SUCCESS;
 }
 
-/* The steps of a task for which rows are shared by as many threads as keep the chip busy: many in a thread with blocks of one entry, fewer with longer blocks. A thread
-   with longer blocks also has more entries on their way, so that fewer threads do: with entries = 1, the steps are those of single entries for all block sizes. */
+/* Returns the most steps of a task for which the rows' lanes fill the chip. With entries = 1 this is the number for blocks of one entry, used for all
+   block sizes; otherwise longer blocks get fewer steps, because each of their threads has more loads in flight. */
 static int AmbCreateStepsFor(const SysCSR *csr, int entries)
 {
-  const int64_t steps = (csr->nz / entries + LANES - 1) / LANES;
-  int           power = LEAST_STEPS;
+  const int64_t steps = (csr->nz / entries + AMB_CUDA_BUSY_THREADS - 1) / AMB_CUDA_BUSY_THREADS;
+  int           power = AMB_CUDA_STEPS_LEAST;
 
-  while (power < steps && power < MOST_STEPS) power *= 2;
+  while (power < steps && power < AMB_CUDA_STEPS_MOST) power *= 2;
   return power;
 }
 
@@ -112,17 +101,17 @@ static SysStatus AmbCreateSample(const SysCSR *csr, const AmbSampleSizes *sizes,
   return SYS_SUCCESS;
 }
 
-/* Estimates the bytes of every block size, with rows in their order and sorted, from some of the chunks; sorts the choices, the best first.
-   Tasks have few steps, unless more of them spare bytes: for instance because a row then fits a thread, so that a chunk has diagonals. */
+/* Estimates the bytes of every block size, with rows in both orders, from sampled chunks, and sorts the choices by them. Tasks have few steps unless
+   more steps save bytes, for instance because a row then fits a thread and its chunk gets diagonals. */
 static SysStatus AmbCreateModel(const SysCSR *csr, const AmbDeviceParams *params, Workspace *w, cudaStream_t stream, Choice choice[2 * AMB_MAX_BLOCK], int *nchoice)
 {
-  const int      windows = (int)(AmbCreateChunks(csr->m) < WINDOWS ? AmbCreateChunks(csr->m) : WINDOWS);
+  const int      windows = (int)(AmbCreateChunks(csr->m) < AMB_CUDA_MODEL_WINDOWS ? AmbCreateChunks(csr->m) : AMB_CUDA_MODEL_WINDOWS);
   const double   scale   = (double)AmbCreateChunks(csr->m) / windows;
   AmbSample      sample[2][AMB_MAX_BLOCK + 1];
-  AmbSampleSizes sizes[2]; /* with few steps, and with more */
+  AmbSampleSizes sizes[2]; /* for few and for many steps */
   int            kinds = 1;
 
-  sizes[0].last = csr->n < 1 ? 1 : csr->n < AMB_MAX_BLOCK ? (int)csr->n : AMB_MAX_BLOCK; /* a block does not leave the matrix */
+  sizes[0].last = csr->n < 1 ? 1 : csr->n < AMB_MAX_BLOCK ? (int)csr->n : AMB_MAX_BLOCK; /* no block exceeds the matrix */
   if (params->block_size && params->block_size < sizes[0].last) sizes[0].last = params->block_size;
   sizes[0].first   = params->block_size ? sizes[0].last : 1;
   sizes[0].columns = params->columns;
@@ -153,7 +142,7 @@ static SysStatus AmbCreateModel(const SysCSR *csr, const AmbDeviceParams *params
           c[more].bytes = s->natural[c[more].row_group - 1] * scale;
         }
       }
-      if (kinds > 1 && c[1].bytes < LONGER * c[0].bytes) c[0] = c[1];
+      if (kinds > 1 && c[1].bytes < AMB_CUDA_STEPS_GAIN * c[0].bytes) c[0] = c[1];
       for (k = *nchoice; k > 0 && choice[k - 1].bytes > c[0].bytes; k--) choice[k] = choice[k - 1];
       choice[k] = c[0];
       (*nchoice)++;
@@ -178,7 +167,7 @@ static void AmbCreateLayoutArrays(SysArena *arena, const AmbCount *n, int sorted
   SysArenaTake(arena, &L->shape, (size_t)L->nchunk);
 }
 
-/* Without the tasks, each of which is a chunk then, by the shapes of the chunks */
+/* Counts the tasks of each kind by the chunks' shapes; without a task array each chunk is one task */
 static __global__ void AmbCreateCountKinds(AmbLayout A, int tasks, unsigned long long *kind)
 {
   const unsigned t = blockIdx.x * blockDim.x + threadIdx.x;
@@ -188,7 +177,7 @@ static __global__ void AmbCreateCountKinds(AmbLayout A, int tasks, unsigned long
   if (tasks && AMB_TASK_SPLIT(A.task[t].what)) atomicAdd(kind + 3, 1ull);
 }
 
-/* Sets the figures of the layout */
+/* Sets the layout's figures */
 static SysStatus Describe(const Workspace *w, const Choice *choice, const AmbCount *n, AmbDevice *A, cudaStream_t stream)
 {
   AmbDeviceInfo     *info = &A->info;
@@ -224,7 +213,7 @@ static SysStatus AmbCreateBuild(const SysCSR *csr, const int *from, const Choice
   AmbLayout      *L        = &A->layout;
   AmbCount        total    = {0, 0, 0, 0, 0};
   SysArena        arena    = {NULL, 0};
-  const int       together = w->values.asked == SYS_VALUES_DOUBLE; /* values never leave val[], which may lie beside the other arrays */
+  const int       together = w->values.asked == SYS_VALUES_DOUBLE; /* plain values stay in val[], which may share the memory of the other arrays */
   AmbLayout       plan;
   unsigned        bad;
 
@@ -244,7 +233,7 @@ static SysStatus AmbCreateBuild(const SysCSR *csr, const int *from, const Choice
     SYS_CALL(AmbDeviceKeys(csr->m, choice->scope, w->blocks, w->key, w->row, stream));
     SYS_CUDA(cub::DeviceRadixSort::SortPairs(w->cub, w->cub_size, w->key, w->key_sorted, w->row, w->perm, L->m, 0, AmbCreateKeyBits(L->m, choice->scope), stream));
   }
-  /* plans in the workspace, because the sizes of the arrays are not known before */
+  /* the plan goes to the work space: the arrays' sizes follow from it */
   plan       = *L;
   plan.perm  = choice->sorted ? w->perm : NULL;
   plan.count = w->count;
@@ -260,7 +249,7 @@ static SysStatus AmbCreateBuild(const SysCSR *csr, const int *from, const Choice
   A->info.stored_values = (double)total.step * SYS_WARP * choice->block_size;
   A->info.split         = total.split;
   SYS_CALL(AmbValuesStencil(A, &arrays, stream));
-  A->filled = !A->stencil.n; /* values that do not suit the stencil may come later */
+  A->filled = !A->stencil.n; /* later values may not fit the stencil */
   AmbCreateLayoutArrays(&arena, &total, choice->sorted, together, L);
   SYS_CALL(SysArenaAllocate(&arena));
   A->memory = arena.memory;
@@ -295,13 +284,13 @@ static SysStatus AmbCreateConverted(const SysCSR *csr, const int *from, const Ch
   return SYS_SUCCESS;
 }
 
-/* The data of trials */
+/* The state of the trials */
 struct Trials {
   const SysCSR    *csr;
   const AmbArrays *arrays;
   SysTrial         trial;
-  int              products = SYS_TUNE_TRIAL; /* in one of them */
-  double           start, conversion;         /* seconds: when all began, and what one conversion takes */
+  int              products = SYS_TUNE_TRIAL; /* products of one trial */
+  double           start, conversion;         /* seconds: begin of the conversion, duration of one conversion */
 };
 
 static SysStatus AmbCreateTrialTime(Trials *t, const AmbDevice *A, int threads, int deep, float *time)
@@ -312,7 +301,7 @@ static SysStatus AmbCreateTrialTime(Trials *t, const AmbDevice *A, int threads, 
   return SysTrialTime(T, t->products, product, time);
 }
 
-/* Chooses the kernel and the size of thread blocks for a given layout */
+/* Times kernels and thread block sizes for a given layout, and sets the fastest */
 static SysStatus AmbCreateTuneKernel(Trials *t, int threads, AmbDevice *A, float *best)
 {
   const int sizes[] = {128, 64, 256};
@@ -337,14 +326,14 @@ static SysStatus AmbCreateTuneKernel(Trials *t, int threads, AmbDevice *A, float
   return SYS_SUCCESS;
 }
 
-/* Converts with another choice and keeps the faster layout; does nothing if tuning has taken too long already */
+/* Converts with another choice and keeps the faster layout; returns at once if the budget of tuning is spent */
 static SysStatus AmbCreateTryChoice(Trials *t, const Choice *choice, Workspace *w, AmbDevice **A, float *best)
 {
   AmbDevice *other;
   SysStatus  status;
   float      time;
 
-  if (t->trial.tried + SYS_TUNE_TRIAL + 1 > MOST_TRIED || SysSeconds(CLOCK_MONOTONIC) - t->start + t->conversion > BUDGET * 1e-3 * *best) return SYS_SUCCESS;
+  if (t->trial.tried + SYS_TUNE_TRIAL + 1 > AMB_CUDA_TRIED_MOST || SysSeconds(CLOCK_MONOTONIC) - t->start + t->conversion > AMB_CUDA_BUDGET * 1e-3 * *best) return SYS_SUCCESS;
   status = AmbCreateConverted(t->csr, t->arrays->from, choice, w, t->trial.stream, &other);
 
   if (status == SYS_OUT_OF_MEMORY || status == SYS_TOO_LARGE) return SYS_SUCCESS;
@@ -363,17 +352,17 @@ static SysStatus AmbCreateTryChoice(Trials *t, const Choice *choice, Workspace *
   return status;
 }
 
-/* Tunes the best layout by the model: tries the kernels, then longer tasks, then rows in the other order, then the next block size if its bytes are near */
+/* Tunes from the model's best layout: kernels, then longer tasks, then the other order of rows, then the next block size if its bytes are near */
 static SysStatus AmbCreateTune(Trials *t, const AmbDeviceParams *params, const Choice *choice, int nchoice, Workspace *w, AmbDevice **A)
 {
   Choice best = choice[0];
   float  time, before;
 
-  t->products = best.bytes > LARGE ? TRIAL_LARGE : SYS_TUNE_TRIAL;
+  t->products = best.bytes > AMB_CUDA_LARGE_BYTES ? AMB_CUDA_LARGE_PRODUCTS : SYS_TUNE_TRIAL;
   SYS_CALL(AmbCreateTuneKernel(t, params->threads, *A, &time));
-  if (best.bytes > LARGE || (*A)->stencil.n) return SYS_SUCCESS;
+  if (best.bytes > AMB_CUDA_LARGE_BYTES || (*A)->stencil.n) return SYS_SUCCESS;
   before = time;
-  if (!params->steps && best.steps < MOST_STEPS && (*A)->info.tasks > (*A)->layout.nchunk) {
+  if (!params->steps && best.steps < AMB_CUDA_STEPS_MOST && (*A)->info.tasks > (*A)->layout.nchunk) {
     Choice longer = best;
 
     longer.steps *= 2;
@@ -384,7 +373,7 @@ static SysStatus AmbCreateTune(Trials *t, const AmbDeviceParams *params, const C
     for (int k = 1; k < nchoice; k++) {
       Choice other = choice[k];
 
-      if ((other.block_size == best.block_size) != order || other.bytes > (order ? NEAR_ORDER : NEAR) * best.bytes) continue;
+      if ((other.block_size == best.block_size) != order || other.bytes > (order ? AMB_CUDA_TRY_ORDER : AMB_CUDA_TRY_SIZE) * best.bytes) continue;
       if (other.block_size == best.block_size) other.steps = best.steps;
       before = time;
       SYS_CALL(AmbCreateTryChoice(t, &other, w, A, &time));
@@ -409,7 +398,7 @@ SysStatus AmbDeviceConvert(const SysCSR *csr, const int *from, const AmbDevicePa
   trials.arrays = &arrays;
   trials.start  = SysSeconds(CLOCK_MONOTONIC);
   if (csr->m > INT_MAX || csr->n > INT_MAX || csr->nz > INT_MAX) return SYS_TOO_LARGE;
-  if (params->scope && csr->m / params->scope > 65535) return SYS_TOO_LARGE; /* the keys by which rows are sorted have 32 bits */
+  if (params->scope && csr->m / params->scope > 65535) return SYS_TOO_LARGE; /* sort keys have 32 bits */
   status = AmbCreateWorkspaceCreate(csr->m, stream, &w);
   SysValuesBegin(&w.values, params->values, SYS_TABLE_VALUES - 1);
   if (status == SYS_SUCCESS) status = AmbValuesChoose(&w.values, csr->nz, csr->a, from, stream);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   A matrix in the AMB format on a CUDA device: the functions for callers, from conversion to destruction
+   The caller's functions on a matrix in AMB on a CUDA device, from conversion to destruction
 */
 #include <stdlib.h>
 
@@ -13,7 +13,8 @@ SysStatus AmbDeviceCreate(const SysCSR *csr, const AmbDeviceParams *params, SysS
   return SYS_SUCCESS;
 }
 
-/* Stores new values. The first call makes a map from values to entries, unless it fills the layout in which a stencil was; if memory does not suffice for the map, the layout is filled anew. */
+/* Stores new values. The first call creates the map from values to entries, unless it refills the layout after a stencil. Without memory for the map
+   it fills the layout anew. */
 SysStatus AmbDeviceRenew(AmbDevice *A, const AmbArrays *arrays, cudaStream_t stream)
 {
   const size_t n   = (size_t)A->info.stored_values;
@@ -71,7 +72,7 @@ SysStatus AmbDeviceProduct(AmbDevice *A, const AmbArrays *arrays, SysScalar alph
   return AmbDeviceLaunch(A, A->info.threads, A->deep, early, arrays, alpha, x, beta, y, z, stream);
 }
 
-/* Repeats AmbDeviceProduct(), to save a call in the shortest products */
+/* Repeats AmbDeviceProduct(): the call costs time in the shortest products */
 SysStatus AmbDeviceMult(void *data, const SysCSR *csr, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z, SysStream stream)
 {
   AmbDevice      *A      = (AmbDevice *)data;

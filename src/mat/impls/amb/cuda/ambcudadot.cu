@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   Products in the AMB format on a CUDA device that leave the sums of x.z too, for values that are stored as they are, and for stencils
+   AMB products on a CUDA device that also compute x.z, for plain values and stencils
 */
 #include "mat/impls/amb/cuda/ambcudaplain.cuh"
 
 template <int B, int U, int BLOCKS>
-static __global__ void __launch_bounds__(AMB_MOST_THREADS, AMB_BLOCKS(BLOCKS)) AmbDotMult(const __grid_constant__ AmbLayout A, const __grid_constant__ AmbArrays csr, const SysScalar *x, SysScalar *z, SysScalar *parts)
+static __global__ void __launch_bounds__(AMB_MOST_THREADS, AMB_RESIDENT_BLOCKS(BLOCKS)) AmbDotMult(const __grid_constant__ AmbLayout A, const __grid_constant__ AmbArrays csr, const SysScalar *x, SysScalar *z, SysScalar *parts)
 {
-  SysRelease();
+  SysLaunchDependents();
   AmbMultTask<false, true>(A, csr, 1, x, 0, NULL, z, parts, Sum<B, U, false>());
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   The kernels that lay a matrix out in the AMB format on the device: the traffic model, the shape of every chunk, and the filling of chunks
+   The kernels that convert a matrix to AMB on the device: the traffic model, the shape of every chunk, and the filling.
 
-   A warp walks the 32 rows of a chunk side by side, each lane one row. A split row is walked by the whole warp, each lane one run of the row.
+   A warp walks the 32 rows of a chunk side by side, one row a lane. The whole warp walks a split row, one run a lane.
 */
 #include <limits.h>
 
@@ -10,21 +10,20 @@
 
 #include "mat/impls/amb/cuda/ambcuda.cuh"
 
-#define THREADS       128 /* threads of a thread block in this file */
-#define MODEL_ENTRIES 256 /* entries of a row that the model looks at */
+#define AMB_LAYOUT_THREADS 128 /* threads of a thread block in this file */
 
 static unsigned AmbPlanBlocks(int64_t warps)
 {
-  return SysBlocks(warps * SYS_WARP, THREADS);
+  return SysBlocks(warps * SYS_WARP, AMB_LAYOUT_THREADS);
 }
 
-/* A part of a row that is being walked */
+/* A lane's position in a row, or in a run of a split row */
 typedef struct {
   const int *j;
   int        k, end;
 } Walk;
 
-/* The sum over the lanes before this one; *total is the sum over all lanes */
+/* Returns the sum over the lower lanes; *total is the sum over all lanes */
 static __device__ inline unsigned AmbPlanWarpScan(unsigned v, unsigned *total)
 {
   const unsigned lane = threadIdx.x % SYS_WARP;
@@ -39,13 +38,13 @@ static __device__ inline unsigned AmbPlanWarpScan(unsigned v, unsigned *total)
   return sum - v;
 }
 
-/* The first column of a block for an entry in column col: col itself, or less if the block would leave the matrix */
+/* Returns the first column of a block for an entry in column col: col, or less if the block would exceed the matrix */
 static __device__ inline int AmbPlanBlockColumn(int col, int n, int b)
 {
   return min(col, n - b);
 }
 
-/* Skips the entries in columns less than col */
+/* Skips entries in columns less than col */
 static __device__ inline void AmbPlanSkip(Walk *w, int col)
 {
   while (w->k < w->end && w->j[w->k] < col) w->k++;
@@ -63,7 +62,7 @@ static __device__ int AmbPlanCountBlocks(Walk w, int n, int b)
   return count;
 }
 
-/* This lane's run of the piece of a split row that begins with entry k */
+/* Returns this lane's run of the piece of a split row that begins with entry k */
 static __device__ inline Walk AmbPlanLaneRun(const int *j, int k, int end, int steps)
 {
   Walk w;
@@ -74,20 +73,20 @@ static __device__ inline Walk AmbPlanLaneRun(const int *j, int k, int end, int s
   return w;
 }
 
-/* The number of entries of a piece */
+/* Returns the number of entries of a piece */
 static __device__ inline int AmbPlanPiece(int steps)
 {
   return SYS_WARP * steps;
 }
 
-/* The next diagonal of the chunk, relative to group, or INT_MAX after the last */
+/* Returns the chunk's next diagonal, relative to group, or INT_MAX after the last */
 static __device__ inline int AmbPlanNextDiagonal(const Walk *w, int group)
 {
   return __reduce_min_sync(SYS_ALL_LANES, w->k < w->end ? w->j[w->k] - group : INT_MAX);
 }
 
-/* The number of blocks of diagonals that hold the chunk, or limit + 1 if the number exceeds limit or a block leaves the matrix. A lane without a row has the group of
-   another lane. */
+/* Returns the number of diagonals that hold the chunk's blocks, or limit + 1 if there are more or a block exceeds the matrix. A lane without a row
+   has the group of another lane. */
 static __device__ int AmbPlanCountDiagonals(Walk w, int group, int n, int b, int limit)
 {
   const int first = __reduce_min_sync(SYS_ALL_LANES, group), last = __reduce_max_sync(SYS_ALL_LANES, group);
@@ -100,7 +99,7 @@ static __device__ int AmbPlanCountDiagonals(Walk w, int group, int n, int b, int
   return count;
 }
 
-/* Are the columns of the chunk, in every step, near enough to each other for 16 bits? */
+/* Returns whether in every step the chunk's columns are within 16 bits of each other */
 static __device__ bool AmbPlanIsNarrow(Walk w, int n, int b)
 {
   while (__any_sync(SYS_ALL_LANES, w.k < w.end)) {
@@ -134,7 +133,7 @@ static __device__ inline unsigned AmbPlanStepsOf(int blocks, unsigned logt)
   return (unsigned)(blocks + (1 << logt) - 1) >> logt;
 }
 
-/* log2 of the number of lanes that a row with so many blocks needs */
+/* Returns log2 of the lanes for a row of this many blocks */
 static __device__ inline unsigned AmbPlanLanesOf(int blocks, int most_steps)
 {
   unsigned logt = 0;
@@ -143,24 +142,24 @@ static __device__ inline unsigned AmbPlanLanesOf(int blocks, int most_steps)
   return logt;
 }
 
-/* The maximum over the lanes whose rows are in the same task */
+/* Returns the maximum over the lanes of the same task */
 static __device__ inline int AmbPlanTaskMax(int v, unsigned rows)
 {
   for (unsigned d = 1; d < rows; d *= 2) v = max(v, __shfl_xor_sync(SYS_ALL_LANES, v, d));
   return v;
 }
 
-/* Each warp counts the bytes of one window of 32 rows for one block size */
-static __global__ void __launch_bounds__(THREADS) AmbPlanSample(SysCSR A, const __grid_constant__ AmbSampleSizes sizes, AmbSample *sample, int windows)
+/* Counts the bytes of windows of 32 rows, one warp for a window and a block size */
+static __global__ void __launch_bounds__(AMB_LAYOUT_THREADS) AmbPlanSample(SysCSR A, const __grid_constant__ AmbSampleSizes sizes, AmbSample *sample, int windows)
 {
   const int                     lane = threadIdx.x % SYS_WARP, b = sizes.first + (int)blockIdx.y;
-  const int64_t                 chunks = (A.m + SYS_WARP - 1) / SYS_WARP, w = (int64_t)(blockIdx.x * THREADS + threadIdx.x) / SYS_WARP;
+  const int64_t                 chunks = (A.m + SYS_WARP - 1) / SYS_WARP, w = (int64_t)(blockIdx.x * AMB_LAYOUT_THREADS + threadIdx.x) / SYS_WARP;
   __shared__ unsigned long long sum[1 + AMB_GROUPS];
 
   if (threadIdx.x <= AMB_GROUPS) sum[threadIdx.x] = 0;
   __syncthreads();
   if (w < windows) {
-    /* one window in each of equal parts, at a place by chance: in a matrix by R-MAT the rows at multiples of a power of two are longer than the others */
+    /* one window at a random place in each of equal parts: R-MAT matrices have longer rows at multiples of powers of two */
     const int64_t chunk = (w * chunks + (int64_t)(((uint64_t)w * 0x9E3779B97F4A7C15ull >> 33) % (uint64_t)chunks)) / windows, row = chunk * SYS_WARP + lane;
     const int     r = (int)min(row, A.m - 1);
     Walk          walk;
@@ -169,7 +168,7 @@ static __global__ void __launch_bounds__(THREADS) AmbPlanSample(SysCSR A, const 
 
     walk.j   = A.j;
     walk.k   = A.i[r];
-    walk.end = row < A.m ? min(A.i[r + 1], walk.k + MODEL_ENTRIES) : walk.k;
+    walk.end = row < A.m ? min(A.i[r + 1], walk.k + AMB_CUDA_MODEL_ENTRIES) : walk.k;
     blocks   = AmbPlanCountBlocks(walk, (int)A.n, b);
     most     = __reduce_max_sync(SYS_ALL_LANES, blocks);
     logt     = AmbPlanLanesOf(blocks, sizes.steps[b]);
@@ -202,25 +201,25 @@ static __global__ void __launch_bounds__(THREADS) AmbPlanSample(SysCSR A, const 
 
 SysStatus AmbDeviceSample(const SysCSR *A, const AmbSampleSizes *sizes, AmbSample *sample, int windows, cudaStream_t stream)
 {
-  AmbPlanSample<<<dim3(AmbPlanBlocks(windows), sizes->last - sizes->first + 1), THREADS, 0, stream>>>(*A, *sizes, sample, windows);
+  AmbPlanSample<<<dim3(AmbPlanBlocks(windows), sizes->last - sizes->first + 1), AMB_LAYOUT_THREADS, 0, stream>>>(*A, *sizes, sample, windows);
   SYS_CUDA(cudaPeekAtLastError());
   return SYS_SUCCESS;
 }
 
-/* Counts the entries that do not exceed the entry before them. AmbPlanCountSingles() subtracts those that begin a row; if any are left, some row does not ascend.
-   Blocks of one entry need no other search. */
-static __global__ void __launch_bounds__(THREADS) AmbPlanCountDescents(int64_t nz, const int *__restrict__ j, unsigned *bad)
+/* Counts entries that do not exceed their predecessor. AmbPlanCountSingles() subtracts those that begin a row; a remainder means that some row is not
+   ascending. Blocks of one entry need no other check. */
+static __global__ void __launch_bounds__(AMB_LAYOUT_THREADS) AmbPlanCountDescents(int64_t nz, const int *__restrict__ j, unsigned *bad)
 {
   unsigned descents = 0;
 
-  for (int64_t k = (int64_t)blockIdx.x * THREADS + threadIdx.x + 1; k < nz; k += (int64_t)gridDim.x * THREADS) descents += j[k] <= j[k - 1];
+  for (int64_t k = (int64_t)blockIdx.x * AMB_LAYOUT_THREADS + threadIdx.x + 1; k < nz; k += (int64_t)gridDim.x * AMB_LAYOUT_THREADS) descents += j[k] <= j[k - 1];
   descents = __reduce_add_sync(SYS_ALL_LANES, descents);
   if (threadIdx.x % SYS_WARP == 0 && descents) atomicAdd(bad, descents);
 }
 
-static __global__ void __launch_bounds__(THREADS) AmbPlanCountSingles(SysCSR A, int *blocks, unsigned *bad)
+static __global__ void __launch_bounds__(AMB_LAYOUT_THREADS) AmbPlanCountSingles(SysCSR A, int *blocks, unsigned *bad)
 {
-  const int64_t row     = (int64_t)blockIdx.x * THREADS + threadIdx.x;
+  const int64_t row     = (int64_t)blockIdx.x * AMB_LAYOUT_THREADS + threadIdx.x;
   bool          descent = false;
 
   if (row < A.m) {
@@ -233,10 +232,10 @@ static __global__ void __launch_bounds__(THREADS) AmbPlanCountSingles(SysCSR A, 
   if (threadIdx.x % SYS_WARP == 0 && all) atomicSub(bad, (unsigned)__popc(all));
 }
 
-/* Counts blocks[row], and sets bad[0] if some row does not ascend */
-static __global__ void __launch_bounds__(THREADS) AmbPlanCount(SysCSR A, int b, int steps, int *blocks, unsigned *bad)
+/* Counts blocks[row]; sets bad[0] if a row is not ascending */
+static __global__ void __launch_bounds__(AMB_LAYOUT_THREADS) AmbPlanCount(SysCSR A, int b, int steps, int *blocks, unsigned *bad)
 {
-  const int64_t row   = (int64_t)blockIdx.x * THREADS + threadIdx.x;
+  const int64_t row   = (int64_t)blockIdx.x * AMB_LAYOUT_THREADS + threadIdx.x;
   Walk          w     = {A.j, 0, 0};
   int           count = 0, last = -1;
   bool          wrong = false;
@@ -280,18 +279,18 @@ static __global__ void __launch_bounds__(THREADS) AmbPlanCount(SysCSR A, int b, 
 
 SysStatus AmbDeviceCount(const SysCSR *A, int block_size, int steps, int *blocks, unsigned *bad, cudaStream_t stream)
 {
-  const unsigned rows = (unsigned)((A->m + THREADS - 1) / THREADS);
-  const int64_t  flat = (A->nz + 8 * THREADS - 1) / (8 * THREADS);
+  const unsigned rows = (unsigned)((A->m + AMB_LAYOUT_THREADS - 1) / AMB_LAYOUT_THREADS);
+  const int64_t  flat = (A->nz + 8 * AMB_LAYOUT_THREADS - 1) / (8 * AMB_LAYOUT_THREADS);
 
-  if (block_size > 1) return SysLaunch(AmbPlanCount, rows, THREADS, 0, stream, *A, block_size, steps, blocks, bad);
-  SYS_CALL(SysLaunch(AmbPlanCountDescents, flat, THREADS, 0, stream, A->nz, A->j, bad));
-  return SysLaunch(AmbPlanCountSingles, rows, THREADS, 0, stream, *A, blocks, bad);
+  if (block_size > 1) return SysLaunch(AmbPlanCount, rows, AMB_LAYOUT_THREADS, 0, stream, *A, block_size, steps, blocks, bad);
+  SYS_CALL(SysLaunch(AmbPlanCountDescents, flat, AMB_LAYOUT_THREADS, 0, stream, A->nz, A->j, bad));
+  return SysLaunch(AmbPlanCountSingles, rows, AMB_LAYOUT_THREADS, 0, stream, *A, blocks, bad);
 }
 
-/* Makes the keys by which the rows of every scope are sorted by descending length */
-static __global__ void __launch_bounds__(THREADS) AmbPlanKeys(int64_t m, int scope, const int *blocks, unsigned *key, uint16_t *row)
+/* Computes keys that sort each scope's rows by descending length */
+static __global__ void __launch_bounds__(AMB_LAYOUT_THREADS) AmbPlanKeys(int64_t m, int scope, const int *blocks, unsigned *key, uint16_t *row)
 {
-  const int64_t r = (int64_t)blockIdx.x * THREADS + threadIdx.x;
+  const int64_t r = (int64_t)blockIdx.x * AMB_LAYOUT_THREADS + threadIdx.x;
 
   if (r >= m) return;
   key[r] = (unsigned)(r / scope) << 16 | (65535u - (unsigned)min(blocks[r], 65535));
@@ -300,15 +299,15 @@ static __global__ void __launch_bounds__(THREADS) AmbPlanKeys(int64_t m, int sco
 
 SysStatus AmbDeviceKeys(int64_t m, int scope, const int *blocks, unsigned *key, uint16_t *row, cudaStream_t stream)
 {
-  return SysLaunch(AmbPlanKeys, SysBlocks(m, THREADS), THREADS, 0, stream, m, scope, blocks, key, row);
+  return SysLaunch(AmbPlanKeys, SysBlocks(m, AMB_LAYOUT_THREADS), AMB_LAYOUT_THREADS, 0, stream, m, scope, blocks, key, row);
 }
 
-/* The rows of a chunk, one for each lane */
+/* A lane's row of a chunk */
 typedef struct {
   int              row, group, length; /* length in entries */
   Walk             walk;
-  const SysScalar *v; /* the values of the entries that walk passes, or NULL */
-  int              k; /* the number of an entry in the CSR less its number in walk */
+  const SysScalar *v; /* the values that walk traverses, or NULL */
+  int              k; /* an entry's index in CSR minus its index in walk */
 } Lane;
 
 static __device__ inline Lane AmbPlanChunkLane(const AmbLayout &A, const AmbArrays &csr, unsigned chunk)
@@ -327,14 +326,14 @@ static __device__ inline Lane AmbPlanChunkLane(const AmbLayout &A, const AmbArra
   return lane;
 }
 
-/* Begins to copy an entry to shared memory; __pipeline_wait_prior() waits for it */
+/* Starts the copy of an entry to shared memory; complete it with __pipeline_wait_prior() */
 static __device__ inline void AmbPlanStageEntry(const AmbLayout &A, const AmbArrays &csr, int k, int *j, SysScalar *v)
 {
   __pipeline_memcpy_async(j, csr.j + k, sizeof(*j));
   if (!A.map) __pipeline_memcpy_async(v, csr.a + (csr.from ? csr.from[k] : k), sizeof(*v));
 }
 
-/* Copies the rows of a chunk to shared memory, if they fit, where a lane can walk its row without a memory transaction for each entry */
+/* Copies a chunk's rows to shared memory if they fit: a lane walks its row there without a memory transaction for each entry */
 static __device__ void AmbPlanStage(const AmbLayout &A, const AmbArrays &csr, int space, int *j, SysScalar *v, Lane *me)
 {
   const int lane = threadIdx.x % SYS_WARP;
@@ -361,16 +360,16 @@ static __device__ void AmbPlanStage(const AmbLayout &A, const AmbArrays &csr, in
   me->walk.end = begin + me->length;
 }
 
-/* The number of blocks of the piece of a split row that begins with entry k; all lanes get it */
+/* Returns to all lanes the number of blocks of the piece of a split row that begins with entry k */
 static __device__ inline unsigned AmbPlanPieceBlocks(const AmbLayout &A, const int *j, int k, int end)
 {
   return __reduce_add_sync(SYS_ALL_LANES, AmbPlanCountBlocks(AmbPlanLaneRun(j, k, end, A.steps), A.n, A.block_size));
 }
 
-/* Chooses T and the kind of every chunk, and counts its tasks, steps and indices */
-static __global__ void __launch_bounds__(THREADS) AmbPlanPlan(AmbLayout A, AmbArrays csr, const int *blocks, int columns)
+/* Chooses T and the kind of every chunk; counts its tasks, steps and indices */
+static __global__ void __launch_bounds__(AMB_LAYOUT_THREADS) AmbPlanPlan(AmbLayout A, AmbArrays csr, const int *blocks, int columns)
 {
-  const unsigned chunk = (blockIdx.x * THREADS + threadIdx.x) / SYS_WARP, lane = threadIdx.x % SYS_WARP;
+  const unsigned chunk = (blockIdx.x * AMB_LAYOUT_THREADS + threadIdx.x) / SYS_WARP, lane = threadIdx.x % SYS_WARP;
   const int      b = A.block_size;
   Lane           me;
   AmbCount       count = {0, 0, 0, 0, 0};
@@ -424,10 +423,10 @@ static __global__ void __launch_bounds__(THREADS) AmbPlanPlan(AmbLayout A, AmbAr
 
 SysStatus AmbDevicePlan(const AmbLayout *A, const AmbArrays *csr, const int *blocks, int columns, cudaStream_t stream)
 {
-  return SysLaunch(AmbPlanPlan, AmbPlanBlocks(A->nchunk), THREADS, 0, stream, *A, *csr, blocks, columns);
+  return SysLaunch(AmbPlanPlan, AmbPlanBlocks(A->nchunk), AMB_LAYOUT_THREADS, 0, stream, *A, *csr, blocks, columns);
 }
 
-/* Stores the values of the block that begins in column col, or in the map their entries, and skips these; a lane without a block stores zeros, or -1 */
+/* Stores the values, or in the map the entries, of the block that begins in column col, and skips them; a lane without a block stores zeros, or -1 */
 static __device__ inline void AmbPlanStoreBlock(const AmbLayout &A, size_t at, Lane *me, const AmbArrays &csr, int col)
 {
   Walk *w = &me->walk;
@@ -442,7 +441,7 @@ static __device__ inline void AmbPlanStoreBlock(const AmbLayout &A, size_t at, L
   }
 }
 
-/* Fills a chunk with a lane for each row: step after step, all lanes store */
+/* Fills a chunk with one lane a row, step by step in all lanes */
 static __device__ void AmbPlanFillPlain(const AmbLayout &A, const AmbArrays &csr, Lane me, const AmbCount &at, unsigned kind)
 {
   const unsigned lane = threadIdx.x % SYS_WARP;
@@ -472,9 +471,9 @@ static __device__ void AmbPlanFillPlain(const AmbLayout &A, const AmbArrays &csr
   }
 }
 
-/* The place of the blocks of one row in a task of several lanes a row */
+/* Where one row's blocks go in a task of several lanes a row */
 typedef struct {
-  unsigned step, idx, kind, logt, lane; /* lane: the first lane of the row */
+  unsigned step, idx, kind, logt, lane; /* lane: the row's first lane */
   int      base;
 } Place;
 
@@ -494,7 +493,7 @@ static __device__ inline void AmbPlanStoreRow(const AmbLayout &A, const AmbArray
   }
 }
 
-/* Clears steps before lanes store their rows: places without an entry get the value zero, and a column that exists */
+/* Clears steps before lanes store their rows: slots without an entry get the value zero and a valid column */
 static __device__ void AmbPlanClear(const AmbLayout &A, unsigned step, unsigned nstep, unsigned idx, unsigned kind, int base)
 {
   const unsigned lane = threadIdx.x % SYS_WARP;
@@ -514,7 +513,7 @@ static __device__ void AmbPlanClear(const AmbLayout &A, unsigned step, unsigned 
   __syncwarp();
 }
 
-/* Stores the tasks of the split row of lane from; AmbPlanFillTasks() fills them. Returns the counts after these tasks. */
+/* Stores the tasks of lane `from`'s split row; AmbPlanFillTasks() fills them. Returns the counts after these tasks. */
 static __device__ AmbCount AmbPlanSplitTasks(const AmbLayout &A, const AmbArrays &csr, const Lane &me, int from, AmbCount at, unsigned kind, unsigned slot)
 {
   const int      begin = __shfl_sync(SYS_ALL_LANES, me.walk.k + me.k, from), end = __shfl_sync(SYS_ALL_LANES, me.walk.end + me.k, from);
@@ -543,11 +542,11 @@ static __device__ AmbCount AmbPlanSplitTasks(const AmbLayout &A, const AmbArrays
   return at;
 }
 
-/* Fills a chunk whose rows have several lanes each; leaves blocks of one entry to AmbPlanFillTasks() */
+/* Fills a chunk of several lanes a row, except blocks of one entry (AmbPlanFillTasks()) */
 static __device__ void AmbPlanFillShared(const AmbLayout &A, const AmbArrays &csr, Lane me, AmbCount at, unsigned chunk, unsigned logt, unsigned kind)
 {
   const unsigned lane = threadIdx.x % SYS_WARP, rows = SYS_WARP >> logt, split = __ballot_sync(SYS_ALL_LANES, me.length > AmbPlanPiece(A.steps));
-  const int      base = AmbPlanBlockColumn(__reduce_min_sync(SYS_ALL_LANES, me.length ? me.walk.j[me.walk.k] : A.n), A.n, A.block_size); /* the smallest column in which a block begins */
+  const int      base = AmbPlanBlockColumn(__reduce_min_sync(SYS_ALL_LANES, me.length ? me.walk.j[me.walk.k] : A.n), A.n, A.block_size); /* the smallest first column of a block */
   int            mine = 0, step;
   unsigned       total, before, task;
 
@@ -583,7 +582,7 @@ static __device__ void AmbPlanFillShared(const AmbLayout &A, const AmbArrays &cs
   }
 }
 
-/* A thread block is one warp; space is the number of entries that shared memory has room for */
+/* A thread block is one warp; space: entries that fit into shared memory */
 static __global__ void __launch_bounds__(SYS_WARP) AmbPlanFill(AmbLayout A, AmbArrays csr, int space)
 {
   extern __shared__ SysScalar staged[];
@@ -602,7 +601,7 @@ static __global__ void __launch_bounds__(SYS_WARP) AmbPlanFill(AmbLayout A, AmbA
   }
 }
 
-/* Fills a task with blocks of one entry: the lanes take the entries of their rows in turn, from begin on */
+/* Fills a task with blocks of one entry: lanes take their rows' entries in turn, from begin on */
 static __device__ void AmbPlanFillSingles(const AmbLayout &A, const AmbArrays &csr, const AmbTask &t, int begin, int end)
 {
   const unsigned lane = threadIdx.x % SYS_WARP, logt = AMB_TASK_LOGT(t.what), kind = AMB_TASK_KIND(t.what);
@@ -627,10 +626,10 @@ static __device__ void AmbPlanFillSingles(const AmbLayout &A, const AmbArrays &c
   }
 }
 
-/* Fills pieces of split rows and, with blocks of one entry, all tasks of several lanes a row; warp w fills task w */
-static __global__ void __launch_bounds__(THREADS) AmbPlanFillTasks(AmbLayout A, AmbArrays csr)
+/* Fills pieces of split rows and, with blocks of one entry, all tasks of several lanes a row; one warp a task */
+static __global__ void __launch_bounds__(AMB_LAYOUT_THREADS) AmbPlanFillTasks(AmbLayout A, AmbArrays csr)
 {
-  const unsigned w = (blockIdx.x * THREADS + threadIdx.x) / SYS_WARP, lane = threadIdx.x % SYS_WARP;
+  const unsigned w = (blockIdx.x * AMB_LAYOUT_THREADS + threadIdx.x) / SYS_WARP, lane = threadIdx.x % SYS_WARP;
   AmbTask        t;
   AmbSplit       split;
   Place          place;
@@ -667,17 +666,17 @@ static __global__ void __launch_bounds__(THREADS) AmbPlanFillTasks(AmbLayout A, 
   AmbPlanStoreRow(A, csr, run, place, before);
 }
 
-/* Fills the arrays of the layout; if the layout has a map, only the map */
+/* Fills the layout's arrays, or only the map if there is one */
 SysStatus AmbDeviceFill(const AmbLayout *A, const AmbArrays *csr, cudaStream_t stream)
 {
   const int most = 8192, entry = (int)(sizeof(SysScalar) + sizeof(int));
-  int       space = 256; /* entries, a quarter more than an average chunk has */
+  int       space = 256; /* in entries; holds a chunk 25 % longer than the average */
 
   if (!A->nchunk) return SYS_SUCCESS;
   while (space < most && space < A->nz / (int)A->nchunk * 5 / 4) space += 128;
   SYS_CUDA(cudaFuncSetAttribute(AmbPlanFill, cudaFuncAttributeMaxDynamicSharedMemorySize, most * entry));
   SYS_CALL(SysLaunch(AmbPlanFill, A->nchunk, SYS_WARP, (size_t)(space * entry), stream, *A, *csr, space));
-  return A->ntask > A->nchunk ? SysLaunch(AmbPlanFillTasks, AmbPlanBlocks(A->ntask), THREADS, 0, stream, *A, *csr) : SYS_SUCCESS;
+  return A->ntask > A->nchunk ? SysLaunch(AmbPlanFillTasks, AmbPlanBlocks(A->ntask), AMB_LAYOUT_THREADS, 0, stream, *A, *csr) : SYS_SUCCESS;
 }
 
 static __global__ void __launch_bounds__(256) AmbPlanRefill(size_t n, const int *__restrict__ map, const SysScalar *__restrict__ a, SysScalar *__restrict__ val)
@@ -689,7 +688,7 @@ static __global__ void __launch_bounds__(256) AmbPlanRefill(size_t n, const int 
   }
 }
 
-/* Stores new values by the map */
+/* Stores new values through the map */
 SysStatus AmbDeviceRefill(const AmbLayout *A, size_t n, const SysScalar *a, cudaStream_t stream)
 {
   if (!n) return SYS_SUCCESS;

@@ -1,21 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   The choice of the kernel while a solver runs: the solver's own products are made by one kernel after the other, between two events
+   Chooses the kernel during the solver's own products: it runs one kernel after the other and times each between two events.
 
-   All kernels and all sizes of thread blocks add in the same order, so that every product has the bits that it would have without the choice. Nothing is laid out or
-   allocated, and the host never waits. It may be many products ahead of the device: each product that is timed has two events of its own until its
-   time is taken, once they have been met. Products after the last that is timed are made by the kernel that is the best so far.
+   All kernels and thread block sizes add in the same order, so the choice never changes bits. Nothing is laid out or allocated, and the host never
+   waits: it may be many products ahead of the device, so each timed product has two events until the device has passed them. After the last timed
+   product the fastest kernel stays.
 */
 #include <stdlib.h>
 
 #include "sys/systuning.h"
 #include "mat/impls/amb/cuda/ambcuda.cuh"
 
-#define KERNELS 6
-#define ROUNDS  4     /* products by each kernel, at most */
-#define FAR     1.15  /* after two rounds kernels that take so many times the least time make no further product */
-#define TICK    2.e-4 /* milliseconds by which events may differ */
-#define MOST    (KERNELS * ROUNDS)
+#define AMB_LIVE_PRODUCTS (AMB_LIVE_KERNELS * AMB_LIVE_ROUNDS)
 
 typedef struct {
   int   threads, deep;
@@ -23,16 +19,16 @@ typedef struct {
 } Kernel;
 
 struct _AmbLive {
-  cudaEvent_t event[MOST][2];  /* made when they are needed */
-  int         made[MOST];      /* the kernel of each product that is timed and whose time is not known, in their order */
-  int         begun, taken;    /* so many such products, and the times that have been taken of them */
-  Kernel      kernel[KERNELS]; /* the model's choice first */
-  int         n, k, round;     /* the kernel of the next product to be timed */
-  int         kind;            /* of the first product; others are not timed */
-  int         state;           /* of the storage of values, for which times hold */
+  cudaEvent_t event[AMB_LIVE_PRODUCTS][2]; /* created on demand */
+  int         made[AMB_LIVE_PRODUCTS];     /* the kernels of timed products whose time is still unknown, in order */
+  int         begun, taken;                /* number of timed products, and of times read */
+  Kernel      kernel[AMB_LIVE_KERNELS];    /* the model's choice first */
+  int         n, k, round;                 /* index of the next product to time */
+  int         kind;                        /* of the first product; only products of this kind are timed */
+  int         state;                       /* storage of values to which the times belong */
 };
 
-/* Values that are stored otherwise are multiplied by other kernels */
+/* Returns a number for the storage of values, which selects the kernels */
 static int AmbLiveState(const AmbDevice *A)
 {
   return 2 * (int)A->stored.stored + (A->stencil.n > 0);
@@ -49,7 +45,7 @@ static void AmbLiveRestart(AmbDevice *A)
   A->info.live                          = 0;
 }
 
-/* Begins the choice, of the kernel alone where the size of thread blocks is fixed; without memory for it, the model's kernel stays */
+/* Starts the choice; fixed: the thread block size is given. Without memory the model's kernel stays. */
 void AmbLiveCreate(AmbDevice *A, bool fixed)
 {
   static const int sizes[] = {64, 128, 256};
@@ -87,17 +83,17 @@ static const Kernel *AmbLiveBest(const AmbLive *L)
   const Kernel *best = L->kernel;
 
   for (int k = 1; k < L->n; k++) {
-    const float limit = best == L->kernel ? fminf((float)SYS_TUNE_GAIN * best->least, best->least - (float)TICK) : best->least;
+    const float limit = best == L->kernel ? fminf((float)SYS_TUNE_GAIN * best->least, best->least - (float)AMB_LIVE_TICK) : best->least;
 
     if (L->kernel[k].least > 0 && L->kernel[k].least < limit) best = L->kernel + k;
   }
   return best;
 }
 
-/* Was the kernel at hand much slower than the best in two rounds? Without times none is. */
+/* Returns whether the current kernel was AMB_LIVE_FAR times slower than the best in two rounds; false without times */
 static bool AmbLiveFar(const AmbLive *L)
 {
-  return L->k && L->round >= 2 && L->round < ROUNDS && L->kernel[L->k].least > FAR * AmbLiveBest(L)->least;
+  return L->k && L->round >= 2 && L->round < AMB_LIVE_ROUNDS && L->kernel[L->k].least > AMB_LIVE_FAR * AmbLiveBest(L)->least;
 }
 
 static void AmbLiveNext(AmbLive *L)
@@ -107,7 +103,7 @@ static void AmbLiveNext(AmbLive *L)
   L->round++;
 }
 
-/* Takes the times that are known by now, and passes over kernels that are too slow by them; after the last time the best kernel stays, and the choice is over */
+/* Reads the available times and drops kernels that are too slow; after the last time sets the best kernel and ends the choice */
 static void AmbLiveTake(AmbDevice *A)
 {
   AmbLive *L = A->live;
@@ -131,7 +127,7 @@ static void AmbLiveTake(AmbDevice *A)
   while (AmbLiveFar(L)) AmbLiveNext(L);
   if (L->taken < L->begun) return;
   L->taken = L->begun = 0;
-  if (L->round < ROUNDS) return;
+  if (L->round < AMB_LIVE_ROUNDS) return;
   A->info.threads = AmbLiveBest(L)->threads;
   A->deep         = AmbLiveBest(L)->deep;
   AmbLiveDestroy(A);
@@ -149,7 +145,7 @@ static bool AmbLiveRecord(AmbLive *L, cudaStream_t stream)
   return false;
 }
 
-/* The kernel that makes this product. kind tells products from each other that are made by different kernels anyway. */
+/* Returns the kernel for this product. kind distinguishes products that run different kernels regardless of the choice. */
 AmbKernel AmbLiveBegin(AmbDevice *A, int kind, cudaStream_t stream)
 {
   cudaStreamCaptureStatus capture  = cudaStreamCaptureStatusActive;
@@ -161,12 +157,12 @@ AmbKernel AmbLiveBegin(AmbDevice *A, int kind, cudaStream_t stream)
   L = A->live;
   if (!L) return {A->info.threads, A->deep, 0};
   if (!captured && L->kind < 0) L->kind = kind;
-  if (captured || L->kind != kind || L->round == ROUNDS || !AmbLiveRecord(L, stream)) return {AmbLiveBest(L)->threads, AmbLiveBest(L)->deep, 0};
+  if (captured || L->kind != kind || L->round == AMB_LIVE_ROUNDS || !AmbLiveRecord(L, stream)) return {AmbLiveBest(L)->threads, AmbLiveBest(L)->deep, 0};
   A->info.live = 1;
   return {L->kernel[L->k].threads, L->kernel[L->k].deep, 1};
 }
 
-/* Called after a product that is timed */
+/* Call after a timed product */
 void AmbLiveEnd(AmbDevice *A, cudaStream_t stream)
 {
   AmbLive *L = A->live;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   Loading of the kernels of a first conversion and of first products. CUDA loads the code of a kernel at its first call, which takes up to milliseconds: this
-   file calls all of them for a matrix of a few rows, which one thread can do while another one assembles.
+   Loads the kernels of first conversions and products. CUDA loads a kernel's code at its first call, which takes up to milliseconds; this file calls
+   the kernels on a matrix of a few rows, in a thread beside the assembly.
 */
 #include <vector>
 
 #include "mat/impls/amb/cuda/ambcuda.cuh"
 
-#define NODES  64 /* in a line, with three unknowns each */
-#define POINTS 64 /* in a line, with one unknown each */
+#define AMB_LOAD_NODES  64 /* in a line, with three unknowns each */
+#define AMB_LOAD_POINTS 64 /* in a line, with one unknown each */
 
 /* The arrays of the matrix and of two vectors, in one allocation */
 typedef struct {
@@ -17,7 +17,7 @@ typedef struct {
   SysScalar *x, *z;
 } Small;
 
-/* A line of nodes with so many unknowns, each coupled with those as near as reach; all values are 1 */
+/* Creates a line of nodes with the given unknowns, each coupled with all within reach; all values are 1 */
 static SysStatus AmbLoadSmallCreate(int nodes, int unknowns, int reach, cudaStream_t stream, Small *S)
 {
   const int              m = unknowns * nodes;
@@ -58,7 +58,7 @@ static SysStatus AmbLoadProducts(const Small *S, const AmbDevice *A, cudaStream_
   return SYS_SUCCESS;
 }
 
-/* Converts the matrix, and multiplies by it */
+/* Converts the matrix and multiplies by it */
 static SysStatus AmbLoadSmall(const Small *S, int block_size, SysValues values, cudaStream_t stream)
 {
   const AmbDeviceParams params = {block_size, 0, 0, 0, values};
@@ -71,19 +71,19 @@ static SysStatus AmbLoadSmall(const Small *S, int block_size, SysValues values, 
   return status;
 }
 
-/* Loads the kernels for blocks of one and of three columns, as in matrices of grids and of elasticity, then those of stencils: short ones, long ones, and of groups of
-   three rows; others are loaded at their first call */
+/* Loads the kernels for blocks of one and three columns (grids and elasticity), then the stencil kernels: short, long, and groups of three rows.
+   Other kernels load at their first call. */
 SysStatus AmbDeviceLoad(SysStream stream)
 {
   Small     nodes = {}, points = {};
-  SysStatus status = AmbLoadSmallCreate(NODES, 3, 1, stream, &nodes);
+  SysStatus status = AmbLoadSmallCreate(AMB_LOAD_NODES, 3, 1, stream, &nodes);
 
   for (int block_size = 0; block_size <= 3 && !status; block_size++) {
     if (block_size != 2) status = AmbLoadSmall(&nodes, block_size, SYS_VALUES_DOUBLE, stream);
   }
   if (!status) status = AmbLoadSmall(&nodes, 0, SYS_VALUES_EXACT, stream);
   for (int reach = 1; reach <= 8 && !status; reach += 7) {
-    status = AmbLoadSmallCreate(POINTS, 1, reach, stream, &points);
+    status = AmbLoadSmallCreate(AMB_LOAD_POINTS, 1, reach, stream, &points);
     if (!status) status = AmbLoadSmall(&points, 1, SYS_VALUES_EXACT, stream);
     (void)cudaFree(points.memory);
     points.memory = NULL;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   Products in the AMB format on a CUDA device whose values are stored as they are
+   AMB products on a CUDA device with plain values
 */
 #include "mat/impls/amb/cuda/ambcudaplain.cuh"
 
 template <int B, int U, int BLOCKS, bool ADD>
-static __global__ void __launch_bounds__(AMB_MOST_THREADS, AMB_BLOCKS(ADD &&BLOCKS == 6 ? 5 : BLOCKS)) AmbMultMult(const __grid_constant__ AmbLayout A, const __grid_constant__ AmbArrays csr, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z)
+static __global__ void __launch_bounds__(AMB_MOST_THREADS, AMB_RESIDENT_BLOCKS(ADD &&BLOCKS == 6 ? 5 : BLOCKS)) AmbMultMult(const __grid_constant__ AmbLayout A, const __grid_constant__ AmbArrays csr, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z)
 {
   AmbMultTask<ADD, false>(A, csr, alpha, x, beta, y, z, NULL, Sum<B, U, ADD>());
 }
@@ -19,7 +19,7 @@ static cudaError_t AmbMultLaunch(const AmbLayout *A, const AmbStored *, int thre
   return cudaLaunchKernelEx(&c.config, AmbMultMult<B, U, BLOCKS, true>, *A, *csr, alpha, x, beta, y, z);
 }
 
-/* The deep kernels have more loads in flight in each of fewer threads */
+/* Deep kernels have more loads in flight in each of fewer threads */
 const AmbLaunchers AmbLaunchersPlain = {
   {AmbMultLaunch<1,  4, 6>, AmbMultLaunch<1,  8, 4>},
   {AmbMultLaunch<2,  2, 5>, AmbMultLaunch<2,  4, 4>},

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   The product with a vector in the AMB format on a CUDA device: one launch, in which one lane writes each row once; the order of additions never changes
+   SpMV in AMB on a CUDA device (layout: ambcuda.cuh): one launch; one lane writes each row once; the order of additions is fixed.
 
-   The kernel may start before the previous one in the stream has ended: until SysWait() it reads only the matrix. x may change until then: the
-   kernel must not read it through the cache for constant data.
+   Early start. The kernel may start before its predecessor in the stream ends: until SysWait() it reads only the matrix. x may change until then, so
+   the kernel must not read x through the read-only cache.
 
-   A block of b values costs its index and b products. Filling multiplies zeros with entries of x in columns where the row has no entry; if such an entry
-   of x is not finite, the sum becomes a NaN, and rows whose sum is a NaN are computed again from the CSR arrays.
+   Non-finite entries of x. Filling multiplies zeros with entries of x in columns where the row has no entry. The kernel recomputes rows whose sum is
+   a NaN from CSR.
 */
 #pragma once
 
 #include "mat/impls/amb/cuda/ambcuda.cuh"
 
-/* Loads values and indices, which are used once, past the first-level cache, which is left to x */
+/* Loads values and indices past the first-level cache, which x uses: each is used once */
 static __device__ __forceinline__ SysScalar LoadOnce(const SysScalar *p)
 {
   SysScalar v;
@@ -41,8 +41,8 @@ static __device__ __forceinline__ int LoadOnce(const uint16_t *p)
   return v;
 }
 
-/* If y is added, the sum begins with y: loading y at the end would cost a latency, and keeping it from the beginning registers. alpha is then multiplied with
-   each product, otherwise with the sum. */
+/* With ADD the sum begins with y and alpha multiplies each product; otherwise alpha multiplies the sum. Loading y at the end would cost a latency,
+   and holding it registers. */
 template <bool ADD>
 struct Scale {
   SysScalar        alpha, beta;
@@ -55,7 +55,7 @@ struct Scale {
   __device__ __forceinline__ SysScalar End(SysScalar sum) const { return ADD ? sum : alpha * sum; }
 };
 
-/* The sum over the entries of a row from first on, in steps of stride */
+/* Returns the sum over a row's entries first, first + stride, ... */
 static __device__ __noinline__ SysScalar RowSum(const AmbArrays &csr, SysScalar alpha, int row, const SysScalar *x, int first, int stride)
 {
   SysScalar s = 0;
@@ -70,7 +70,7 @@ static __device__ __forceinline__ SysScalar AmbMultWarpSum(SysScalar sum, unsign
   return sum;
 }
 
-/* Stores the sum of one piece of a split row. In the task that ends last lane 0 gets the sum of all pieces and returns true: it stores the row. */
+/* Stores the sum of one piece of a split row. In the task that ends last, lane 0 gets the sum of all pieces and returns true; it stores the row. */
 static __device__ bool AmbMultLastPiece(const AmbLayout &A, const AmbArrays &csr, const AmbSplit &split, SysScalar alpha, int row, unsigned number, unsigned task, unsigned lane, const SysScalar *x, SysScalar *sum)
 {
   volatile SysScalar *partial = A.partial + split.partial;
@@ -92,7 +92,8 @@ static __device__ bool AmbMultLastPiece(const AmbLayout &A, const AmbArrays &csr
   return lane == 0;
 }
 
-/* One task: the sums by sum(kind, ...), and what becomes of them. With DOT, each task leaves its part of x.z, a split row that of its first task, whichever ends last. */
+/* Runs one task: sum(kind, ...) computes the sums, the rest stores them. With DOT each task stores its part of x.z; a split row's part belongs to its
+   first task. */
 template <bool ADD, bool DOT, class Sum>
 static __device__ __forceinline__ void AmbMultTask(const AmbLayout &A, const AmbArrays &csr, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z, SysScalar *parts, const Sum &lane_sum)
 {
@@ -144,7 +145,7 @@ static __device__ __forceinline__ void AmbMultTask(const AmbLayout &A, const Amb
   z[scale.row] = scale.End(sum);
 }
 
-/* The grid and the attributes of a launch. The kernel may start early only if the matrix was not written since the last product. */
+/* The grid and the attributes of a launch. early: see AmbDeviceLaunch(). */
 struct AmbMultConfig {
   cudaLaunchConfig_t  config = {};
   cudaLaunchAttribute attribute;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   Products in the AMB format on a CUDA device whose values are stored as places in a table
+   AMB products on a CUDA device with values in a table
 */
 #include "mat/impls/amb/cuda/ambcudastored.cuh"
 
@@ -25,7 +25,7 @@ struct Places {
   }
 };
 
-/* Each kernel takes four steps at a time, the deep ones eight */
+/* Kernels load four steps at a time, deep ones eight */
 const AmbLaunchers AmbLaunchersPlaces = {
   {AmbStoredLaunch<Places, 1,  4, 6>, AmbStoredLaunch<Places, 1,  8, 4>},
   {AmbStoredLaunch<Places, 2,  4, 5>, AmbStoredLaunch<Places, 2,  8, 4>},

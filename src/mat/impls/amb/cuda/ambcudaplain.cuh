@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   The sums of a product in the AMB format on a CUDA device whose values are stored as they are
+   The lanes' sums in an AMB product with plain values
 */
 #pragma once
 
 #include "mat/impls/amb/cuda/ambcudamult.cuh"
 
-/* Sums the products of a lane; loads U steps before it uses the first of them */
+/* Sums a lane's products; loads U steps before it uses the first */
 template <int B, int U, int KIND, bool ADD>
 static __device__ __forceinline__ SysScalar AmbMultSum(const AmbLayout &A, const AmbTask &t, unsigned lane, int group, const SysScalar *x, const Scale<ADD> &scale)
 {

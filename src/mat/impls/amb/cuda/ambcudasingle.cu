@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   Products in the AMB format on a CUDA device whose values are rounded to single precision
+   AMB products on a CUDA device with values rounded to single precision
 */
 #include "mat/impls/amb/cuda/ambcudastored.cuh"
 
 #if defined(SYS_HAVE_STORAGE_SINGLE)
-/* Sums the products of a lane; loads U steps before it uses the first of them */
+/* Sums a lane's products; loads U steps before it uses the first */
 template <int B, int U, int KIND, bool ADD>
 static __device__ __forceinline__ SysScalar AmbMultFloats(const AmbLayout &A, const AmbStored &S, const AmbTask &t, unsigned lane, int group, const SysScalar *x, const Scale<ADD> &scale)
 {
@@ -56,7 +56,7 @@ struct Floats {
   }
 };
 
-/* Blocks of more columns: a load brings four values. With short blocks this takes longer. */
+/* Longer blocks: one load brings four values. Short blocks are slower this way. */
 struct Rounded {
   typedef float4 Word;
   typedef float  Small, Last;
@@ -77,7 +77,7 @@ struct Quads {
   }
 };
 
-/* Kernels with quads take four steps at a time, the deep ones eight */
+/* Quad kernels load four steps at a time, deep ones eight */
 const AmbLaunchers AmbLaunchersSingle = {
   {AmbStoredLaunch<Floats, 1,  4, 6>, AmbStoredLaunch<Floats, 1,  8, 4>},
   {AmbStoredLaunch<Floats, 2,  2, 5>, AmbStoredLaunch<Floats, 2,  4, 4>},

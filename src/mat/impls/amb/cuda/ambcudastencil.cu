@@ -1,33 +1,30 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   Stencils: a storage for matrices in which nearly all rows have the same values on the same diagonals, as on grids with constant coefficients
+   Stencils: a storage for matrices in which nearly all rows have the same values on the same diagonals, such as grids with constant coefficients.
 
-   The stencil is in the arguments of the kernel. A row has a mask, a bit for each entry of the stencil that the row has, so that a product reads 4 bytes a row (8 or
-   12 for long stencils) besides x and y. Rows that have other entries are multiplied from the CSR arrays. With groups of rows, as for nodes with several unknowns,
-   diagonals count from the first row of a group, and each row of a group has values of its own.
+   The stencil is a kernel argument. Each row has a mask with one bit for each of the stencil's entries, so a product reads 4 bytes a row (8 or 12 for
+   long stencils) besides x and y. Rows with other entries are multiplied from CSR. With groups of rows (several unknowns a node), diagonals count
+   from the group's first row, and each row of a group has its own values.
 
-   The terms of a row are added in the order of its columns. The sums have the bits of AmbMultMult() if that kernel gives each row to one lane.
+   A row's terms are added in the order of its columns: the sums have the bits of AmbMultMult() where that kernel gives each row one lane.
 */
 #include <string.h>
 
 #include "mat/impls/amb/cuda/ambcudamult.cuh"
 
-#define SHORT  10          /* entries of a short stencil, at most */
-#define LANES  8           /* lanes that look at a row while masks are made */
-#define OTHERS 50          /* one row in so many may have other entries than the stencil */
-#define OTHER  0x80000000u /* in the first word of the mask of such a row */
+#define AMB_STENCIL_OTHER 0x80000000u /* in the first word of the mask of such a row */
 
-/* ------------------------------------------------- the product ------------------------------------------------- */
+/* ------------------------------------------------- product ------------------------------------------------- */
 
-/* A lane has G groups of Q rows. Entries of x are loaded once for the rows of a group, whose terms have the same columns. */
+/* A lane has G groups of Q rows. It loads entries of x once for a group: the rows' terms have the same columns. */
 template <int Q, int G>
 struct Rows {
-  int       first[G]; /* the first row of a group */
+  int       first[G]; /* the group's first row */
   unsigned  mask[G][Q];
   SysScalar sum[G][Q];
 };
 
-/* Adds the entries of one word of the masks; ALL: every lane has all of these entries in all of its rows */
+/* Adds the entries of one mask word; ALL: every lane has all of these entries in all of its rows */
 template <int Q, int G, int U, bool ADD, bool ALL>
 static __device__ __forceinline__ void AmbStencilWord(const AmbStencil &S, int begin, int n, SysScalar alpha, const SysScalar *x, Rows<Q, G> &rows)
 {
@@ -66,14 +63,14 @@ static __device__ __forceinline__ void AmbStencilWord(const AmbStencil &S, int b
   }
 }
 
-/* With DOT, each warp leaves its part of x.z */
+/* With DOT each warp stores its part of x.z */
 template <int Q, int G, int U, int BLOCKS, bool ADD, bool DOT>
-static __global__ void __launch_bounds__(AMB_MOST_THREADS, AMB_BLOCKS(BLOCKS)) AmbStencilMult(const __grid_constant__ AmbStencil S, const __grid_constant__ AmbArrays csr, int m, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z, SysScalar *parts)
+static __global__ void __launch_bounds__(AMB_MOST_THREADS, AMB_RESIDENT_BLOCKS(BLOCKS)) AmbStencilMult(const __grid_constant__ AmbStencil S, const __grid_constant__ AmbArrays csr, int m, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z, SysScalar *parts)
 {
   const int64_t thread = blockIdx.x * (int64_t)blockDim.x + threadIdx.x;
-  const int64_t begin  = thread / SYS_WARP * SYS_WARP * G + thread % SYS_WARP; /* the first group of this lane */
+  const int64_t begin  = thread / SYS_WARP * SYS_WARP * G + thread % SYS_WARP; /* this lane's first group */
   Rows<Q, G>    rows;
-  unsigned      other = 0; /* a bit for each row that has other entries */
+  unsigned      other = 0; /* bit i: row i has other entries */
   SysScalar     dot   = 0;
 
 #pragma unroll
@@ -90,7 +87,7 @@ static __global__ void __launch_bounds__(AMB_MOST_THREADS, AMB_BLOCKS(BLOCKS)) A
       for (int q = 0; q < Q; q++) {
         rows.mask[g][q] = rows.first[g] + q < m ? __ldg(S.mask + (size_t)w * m + rows.first[g] + q) : 0;
         all &= rows.mask[g][q] == full;
-        if (rows.mask[g][q] & OTHER) other |= 1u << (g * Q + q);
+        if (rows.mask[g][q] & AMB_STENCIL_OTHER) other |= 1u << (g * Q + q);
       }
     }
     if (w == 0) {
@@ -124,7 +121,7 @@ static __global__ void __launch_bounds__(AMB_MOST_THREADS, AMB_BLOCKS(BLOCKS)) A
   }
 }
 
-/* With nparts, the product leaves that many sums in parts[]; if parts is NULL, it is only asked how many */
+/* With nparts the product stores *nparts sums in parts[]; parts == NULL only sets *nparts */
 template <int Q, int G, int U, int BLOCKS>
 static cudaError_t AmbStencilLaunchGroup(const AmbStencil *S, int m, int threads, int early, const AmbArrays *csr, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z, SysScalar *parts, int64_t *nparts, cudaStream_t stream)
 {
@@ -139,10 +136,10 @@ static cudaError_t AmbStencilLaunchGroup(const AmbStencil *S, int m, int threads
   return cudaLaunchKernelEx(&c.config, AmbStencilMult<Q, G, U, BLOCKS, true, false>, *S, *csr, m, alpha, x, beta, y, z, parts);
 }
 
-/* With long stencils the values, which come from the arguments, serve more rows of a lane */
+/* Long stencils: a lane has more rows, which share the loads of the values from the arguments */
 static SysStatus AmbStencilLaunchAny(const AmbStencil *S, int m, int threads, int early, const AmbArrays *csr, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z, SysScalar *parts, int64_t *nparts, cudaStream_t stream)
 {
-  if (S->group == 1 && S->n <= SHORT) SYS_CUDA((AmbStencilLaunchGroup<1, 2, 5, 4>(S, m, threads, early, csr, alpha, x, beta, y, z, parts, nparts, stream)));
+  if (S->group == 1 && S->n <= AMB_STENCIL_SHORT) SYS_CUDA((AmbStencilLaunchGroup<1, 2, 5, 4>(S, m, threads, early, csr, alpha, x, beta, y, z, parts, nparts, stream)));
   else if (S->group == 1) SYS_CUDA((AmbStencilLaunchGroup<1, 4, 3, 3>(S, m, threads, early, csr, alpha, x, beta, y, z, parts, nparts, stream)));
   else SYS_CUDA((AmbStencilLaunchGroup<3, 1, 3, 5>(S, m, threads, early, csr, alpha, x, beta, y, z, parts, nparts, stream)));
   return SYS_SUCCESS;
@@ -158,11 +155,11 @@ SysStatus AmbStencilLaunchDot(const AmbStencil *S, int m, int threads, int early
   return AmbStencilLaunchAny(S, m, threads, early, csr, 1, x, 0, NULL, z, parts, nparts, stream);
 }
 
-/* ------------------------------------------------- making a stencil ------------------------------------------------- */
+/* ------------------------------------------------- creation ------------------------------------------------- */
 
 typedef struct {
-  unsigned long long longest; /* the length of the longest row, in the upper half, and the distance of the first such row from the end */
-  unsigned           others;  /* rows with other entries than the stencil */
+  unsigned long long longest; /* length of the longest row in the upper half, the first such row's distance from the end in the lower */
+  unsigned           others;  /* rows with entries outside the stencil */
   AmbStencil         stencil;
 } Found;
 
@@ -175,7 +172,7 @@ static __global__ void __launch_bounds__(SYS_THREADS) AmbStencilFindLongest(int 
   if (threadIdx.x % SYS_WARP == 0) atomicMax(&found->longest, longest);
 }
 
-/* Takes the group of the longest row as stencil, unless its rows have different columns, or too many; a thread for each entry */
+/* Makes the longest row's group the stencil, unless its rows have different columns or too many; one thread an entry */
 static __global__ void AmbStencilTake(int m, const AmbArrays csr, int group, Found *found)
 {
   const int  row = m - 1 - (int)(unsigned)found->longest, first = row - row % group, n = (int)(found->longest >> 32), k = (int)threadIdx.x;
@@ -195,24 +192,24 @@ static __global__ void AmbStencilTake(int m, const AmbArrays csr, int group, Fou
   }
 }
 
-/* Makes the masks; several lanes look at a row */
+/* Sets the masks; AMB_STENCIL_LANES lanes a row */
 static __global__ void __launch_bounds__(SYS_THREADS) AmbStencilMasks(int m, const __grid_constant__ AmbArrays csr, const __grid_constant__ AmbStencil S, unsigned *others)
 {
-  const int64_t row                     = (blockIdx.x * (int64_t)SYS_THREADS + threadIdx.x) / LANES;
-  const int     lane                    = (int)(threadIdx.x % LANES);
+  const int64_t row                     = (blockIdx.x * (int64_t)SYS_THREADS + threadIdx.x) / AMB_STENCIL_MASK_LANES;
+  const int     lane                    = (int)(threadIdx.x % AMB_STENCIL_MASK_LANES);
   const int     group                   = row < m ? (int)(row - row % S.group) : 0;
   unsigned      mask[AMB_STENCIL_WORDS] = {0}, other = 0;
 
-  for (int k = row < m ? csr.i[row] + lane : 0; row < m && k < csr.i[row + 1]; k += LANES) {
+  for (int k = row < m ? csr.i[row] + lane : 0; row < m && k < csr.i[row + 1]; k += AMB_STENCIL_MASK_LANES) {
     const SysScalar a = AmbEntry(csr, k);
     const int       o = SysCountLess(S.offset, S.n, csr.j[k] - group);
 
     if (o < S.n && S.offset[o] == csr.j[k] - group && SysTableSame(SysTableBitsOf(&a), SysTableBitsOf(&S.value[o * S.group + row % S.group]))) {
 #pragma unroll
       for (int w = 0; w < AMB_STENCIL_WORDS; w++) mask[w] |= o / AMB_STENCIL_WORD == w ? 1u << o % AMB_STENCIL_WORD : 0;
-    } else other = OTHER;
+    } else other = AMB_STENCIL_OTHER;
   }
-  for (unsigned d = 1; d < LANES; d *= 2) {
+  for (unsigned d = 1; d < AMB_STENCIL_MASK_LANES; d *= 2) {
     other |= __shfl_xor_sync(SYS_ALL_LANES, other, d);
 #pragma unroll
     for (int w = 0; w < AMB_STENCIL_WORDS; w++) mask[w] |= __shfl_xor_sync(SYS_ALL_LANES, mask[w], d);
@@ -231,14 +228,14 @@ void AmbStencilDestroy(AmbStencil *S)
   memset(S, 0, sizeof(*S));
 }
 
-/* Makes the stencil of a matrix whose values are those of the table; S->n stays 0 if too many rows have other entries */
+/* Creates the stencil of a matrix whose values are in the table; S->n stays 0 if too many rows have other entries */
 SysStatus AmbStencilCreate(int m, const AmbArrays *csr, int group, cudaStream_t stream, AmbStencil *S)
 {
   SysScratch s;
   Found      found, *device;
 
   AmbStencilDestroy(S);
-  if (!m || group == 2) return SYS_SUCCESS; /* groups of two rows have no kernel */
+  if (!m || group == 2) return SYS_SUCCESS; /* there is no kernel for groups of two rows */
   SYS_CALL(SysDeviceAllocate(&s.memory, sizeof(found)));
   device = (Found *)s.memory;
   SYS_CUDA(cudaMemsetAsync(device, 0, sizeof(found), stream));
@@ -249,10 +246,10 @@ SysStatus AmbStencilCreate(int m, const AmbArrays *csr, int group, cudaStream_t 
   if (!found.stencil.n) return SYS_SUCCESS;
   SYS_CALL(SysDeviceAllocate(&found.stencil.mask, sizeof(*found.stencil.mask) * (size_t)found.stencil.words * (size_t)m));
   *S = found.stencil;
-  SYS_CALL(SysLaunch(AmbStencilMasks, SysBlocks((int64_t)m * LANES), SYS_THREADS, 0, stream, m, *csr, *S, &device->others));
+  SYS_CALL(SysLaunch(AmbStencilMasks, SysBlocks((int64_t)m * AMB_STENCIL_MASK_LANES), SYS_THREADS, 0, stream, m, *csr, *S, &device->others));
   SYS_CUDA(cudaMemcpyAsync(&found.others, &device->others, sizeof(found.others), cudaMemcpyDeviceToHost, stream));
   SYS_CUDA(cudaStreamSynchronize(stream));
   S->others = found.others;
-  if ((int64_t)found.others * OTHERS > m) AmbStencilDestroy(S);
+  if ((int64_t)found.others * AMB_STENCIL_OTHERS > m) AmbStencilDestroy(S);
   return SYS_SUCCESS;
 }

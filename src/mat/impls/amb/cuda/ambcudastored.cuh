@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   The product in the AMB format on a CUDA device with values that are stored in another way than as they are: a kernel with one argument more
+   AMB products on a CUDA device with coded values: a kernel with one more argument than that for plain values
 */
 #pragma once
 
@@ -40,7 +40,7 @@ static __device__ __forceinline__ float LoadOnce(const float *p)
 }
 #endif
 
-/* The columns of a lane */
+/* A lane's columns */
 template <int KIND>
 struct Columns {
   const int      *base, *wide;
@@ -56,14 +56,13 @@ struct Columns {
   }
 };
 
-/* Sums the products of a lane. A lane has the values of its block in four steps in B words of four values, so that one load brings four values. The last steps of a task, up
-   to three, are stored as values are. The order of additions is that of values as they are. Store knows the words:
-     Word, Small         four values, and one
-     Of(w, q)            value q of a word, and the value of a Small */
+/* Sums a lane's products, in the same order as for plain values. A lane has the values of its block in four steps in B words, so one load brings four
+   values; a task's last steps, up to three, are stored one by one. Store decodes the words: types Word and Small (four values, one value), Of(w, q)
+   value q of a word, and the value of a Small. */
 template <class Store, int B, int U, int KIND, bool ADD>
 static __device__ __forceinline__ SysScalar AmbMultQuads(const AmbLayout &A, const AmbStored &S, const AmbTask &t, unsigned lane, int group, const SysScalar *x, const Scale<ADD> &scale)
 {
-  constexpr int                G = U / AMB_QUAD; /* groups of four steps that are loaded together */
+  constexpr int                G = U / AMB_QUAD; /* quads that are loaded together */
   const unsigned               n = AMB_TASK_STEPS(t.what), full = n / AMB_QUAD * AMB_QUAD;
   const Columns<KIND>          columns(A, t, lane, group);
   const typename Store::Small *small = (const typename Store::Small *)S.small + (size_t)SYS_WARP * B * t.step;
@@ -83,7 +82,7 @@ static __device__ __forceinline__ SysScalar AmbMultQuads(const AmbLayout &A, con
     }
   };
 
-  if (B == 1) load_last(); /* with longer blocks they would take too many registers */
+  if (B == 1) load_last(); /* longer blocks would need too many registers */
   for (unsigned s = 0; s < full; s += G * AMB_QUAD) {
     typename Store::Word word[G][B];
     int                  c[G][AMB_QUAD];
@@ -127,7 +126,7 @@ static __device__ __forceinline__ SysScalar AmbMultQuads(const AmbLayout &A, con
 }
 
 template <template <int, int, bool> class Sum, int B, int U, int BLOCKS, bool ADD>
-static __global__ void __launch_bounds__(AMB_MOST_THREADS, AMB_BLOCKS(ADD &&BLOCKS == 6 ? 5 : BLOCKS)) AmbStoredMult(const __grid_constant__ AmbLayout A, const __grid_constant__ AmbStored S, const __grid_constant__ AmbArrays csr, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z)
+static __global__ void __launch_bounds__(AMB_MOST_THREADS, AMB_RESIDENT_BLOCKS(ADD &&BLOCKS == 6 ? 5 : BLOCKS)) AmbStoredMult(const __grid_constant__ AmbLayout A, const __grid_constant__ AmbStored S, const __grid_constant__ AmbArrays csr, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z)
 {
   AmbMultTask<ADD, false>(A, csr, alpha, x, beta, y, z, NULL, Sum<B, U, ADD>{S});
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   The transposed matrix in the AMB format on a CUDA device, made by sorting the entries by their columns. Compared with atomic additions to the
-   result this costs a second copy, but the product is as fast as the plain one, and gives the same bits every time.
+   The transposed matrix in AMB on a CUDA device, from a sort of the entries by column. It costs a second copy; in return the transposed product is as
+   fast as the plain one and deterministic, which atomic additions are not.
 */
 #include "sys/systranspose.cuh"
 #include "mat/impls/amb/cuda/ambcuda.cuh"

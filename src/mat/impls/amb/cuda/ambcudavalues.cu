@@ -1,45 +1,44 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   The storage of values in the AMB format on a CUDA device. The device finds the distinct values, the host makes the table, and the device stores places or floats.
+   Storage of values in AMB on a CUDA device: the device finds the distinct values, the host builds the table, the device stores indices or floats
 */
 #include "mat/impls/amb/cuda/ambcuda.cuh"
 
-#define THREADS     128  /* of a thread block that stores places */
-#define SLOTS       1024 /* of the set of distinct values */
-#define MOST_BLOCKS 1056 /* thread blocks that look for distinct values */
-#define EACH        8    /* values that a thread loads together */
-#define SHORT       6    /* values of a lane, in the mean, below which places in a table take longer than values as they are */
+#define AMB_VALUES_THREADS  128  /* threads of a block that codes values */
+#define AMB_DISTINCT_SLOTS  1024 /* slots of the set of distinct values */
+#define AMB_DISTINCT_BLOCKS 1056 /* most thread blocks of the search for distinct values */
+#define AMB_DISTINCT_LOADS  8    /* values that a thread loads together */
 
-/* The distinct values, by their bits, in a hash table; the value 0 is not entered, and stands for an empty slot */
+/* The set of distinct values, by their bits, in a hash table; 0 marks an empty slot and is not entered */
 typedef struct {
-  unsigned long long slot[SLOTS];
+  unsigned long long slot[AMB_DISTINCT_SLOTS];
   int                used, overflow, not_float;
 } AmbDistinct;
 
-/* Enters the values in the set, unless it has too many. A thread block remembers values that it has entered, so that it seldom looks at the set. It reads what it
-   remembers, and then adds to it, with all threads at the same point. */
+/* Enters values into the set until it is full. Each thread block caches the values it entered, so it rarely reads the set. All threads read the
+   cache, then add to it, at the same point. */
 static __global__ void __launch_bounds__(SYS_THREADS) AmbValuesFind(int64_t nz, const SysScalar *__restrict__ a, const int *__restrict__ from, int table, volatile AmbDistinct *D)
 {
-  __shared__ unsigned long long entered[SLOTS];
+  __shared__ unsigned long long entered[AMB_DISTINCT_SLOTS];
   bool                          floats = true;
 
-  for (unsigned k = threadIdx.x; k < SLOTS; k += SYS_THREADS) entered[k] = 0;
+  for (unsigned k = threadIdx.x; k < AMB_DISTINCT_SLOTS; k += SYS_THREADS) entered[k] = 0;
   __syncthreads();
-  for (int64_t first = (int64_t)blockIdx.x * EACH * SYS_THREADS; first < nz; first += (int64_t)gridDim.x * EACH * SYS_THREADS) {
-    SysScalar v[EACH];
-    unsigned  slot[EACH];
-    bool      enter[EACH];
+  for (int64_t first = (int64_t)blockIdx.x * AMB_DISTINCT_LOADS * SYS_THREADS; first < nz; first += (int64_t)gridDim.x * AMB_DISTINCT_LOADS * SYS_THREADS) {
+    SysScalar v[AMB_DISTINCT_LOADS];
+    unsigned  slot[AMB_DISTINCT_LOADS];
+    bool      enter[AMB_DISTINCT_LOADS];
 
     if (D->overflow) table = 0;
     if (__syncthreads_and(!table && D->not_float)) return;
 #pragma unroll
-    for (int e = 0; e < EACH; e++) {
+    for (int e = 0; e < AMB_DISTINCT_LOADS; e++) {
       const int64_t k = first + e * SYS_THREADS + threadIdx.x;
 
       v[e] = k < nz ? a[from ? from[k] : k] : 0;
     }
 #pragma unroll
-    for (int e = 0; e < EACH; e++) {
+    for (int e = 0; e < AMB_DISTINCT_LOADS; e++) {
       const unsigned long long bits = SysTableBitsOf(&v[e]).word[0];
 
 #if defined(SYS_HAVE_STORAGE_SINGLE)
@@ -47,17 +46,17 @@ static __global__ void __launch_bounds__(SYS_THREADS) AmbValuesFind(int64_t nz, 
 #else
       floats = false;
 #endif
-      slot[e]  = (unsigned)SysTableHash(SysTableBitsOf(&v[e])) % SLOTS;
+      slot[e]  = (unsigned)SysTableHash(SysTableBitsOf(&v[e])) % AMB_DISTINCT_SLOTS;
       enter[e] = table && bits && entered[slot[e]] != bits;
     }
     __syncthreads();
 #pragma unroll
-    for (int e = 0; e < EACH; e++) {
+    for (int e = 0; e < AMB_DISTINCT_LOADS; e++) {
       const unsigned long long bits = SysTableBitsOf(&v[e]).word[0];
 
       if (!enter[e]) continue;
       (void)atomicExch(&entered[slot[e]], bits);
-      for (unsigned h = slot[e];; h = (h + 1) % SLOTS) {
+      for (unsigned h = slot[e];; h = (h + 1) % AMB_DISTINCT_SLOTS) {
         unsigned long long here = D->slot[h];
 
         if (here == 0) {
@@ -83,7 +82,7 @@ SysStatus AmbValuesChoose(SysValuesChoice *V, int64_t nz, const SysScalar *a, co
   }
   SYS_CALL(SysDeviceAllocate(&s.memory, sizeof(found)));
   SYS_CUDA(cudaMemsetAsync(s.memory, 0, sizeof(found), stream));
-  SYS_CALL(SysLaunch(AmbValuesFind, SysMin(SysBlocks(nz, EACH * SYS_THREADS), MOST_BLOCKS), SYS_THREADS, 0, stream, nz, a, from, SysValuesMustLook(V), (AmbDistinct *)s.memory));
+  SYS_CALL(SysLaunch(AmbValuesFind, SysMin(SysBlocks(nz, AMB_DISTINCT_LOADS * SYS_THREADS), AMB_DISTINCT_BLOCKS), SYS_THREADS, 0, stream, nz, a, from, SysValuesMustLook(V), (AmbDistinct *)s.memory));
   SYS_CUDA(cudaMemcpyAsync(&found, s.memory, sizeof(found), cudaMemcpyDeviceToHost, stream));
   SYS_CUDA(cudaStreamSynchronize(stream));
   if (found.overflow) SysValuesTake(V, 0, NULL, 1, !found.not_float);
@@ -91,7 +90,7 @@ SysStatus AmbValuesChoose(SysValuesChoice *V, int64_t nz, const SysScalar *a, co
     uint64_t slot[SYS_TABLE_VALUES];
     int      n = 0;
 
-    for (int k = 0; k < SLOTS; k++) {
+    for (int k = 0; k < AMB_DISTINCT_SLOTS; k++) {
       if (found.slot[k]) slot[n++] = found.slot[k];
     }
     SysValuesTake(V, n, slot, 0, !found.not_float);
@@ -99,7 +98,7 @@ SysStatus AmbValuesChoose(SysValuesChoice *V, int64_t nz, const SysScalar *a, co
   return SYS_SUCCESS;
 }
 
-/* Where values come from: they lie in val[], or the map finds them in a[] */
+/* The source of values: val[], or a[] through the map */
 typedef struct {
   const SysScalar *val, *a;
   const int       *map;
@@ -118,7 +117,7 @@ static __global__ void __launch_bounds__(SYS_THREADS) AmbValuesRound(int64_t n, 
 }
 #endif
 
-/* How one value and a word of four values are made */
+/* Codes one value, and a word of four values */
 struct MakePlaces {
   typedef uint8_t  Small;
   typedef unsigned Word;
@@ -137,25 +136,25 @@ struct MakeFloats {
   __device__ Word  Of(const Small *q) const { return make_float4(q[0], q[1], q[2], q[3]); }
 };
 
-/* Stores the values of a task in the order of AmbMultQuads(); a warp for each */
+/* Codes the values of a task in the order of AmbMultQuads(); one warp a task */
 template <class Make>
-static __global__ void __launch_bounds__(THREADS) AmbValuesQuads(const __grid_constant__ AmbLayout A, const Source S, const SysTable *table, typename Make::Small *small)
+static __global__ void __launch_bounds__(AMB_VALUES_THREADS) AmbValuesQuads(const __grid_constant__ AmbLayout A, const Source S, const SysTable *table, typename Make::Small *small)
 {
   __shared__ SysTable   T;
   const Make            make = {&T};
-  const unsigned        w = (blockIdx.x * THREADS + threadIdx.x) / SYS_WARP, lane = threadIdx.x % SYS_WARP, b = (unsigned)A.block_size;
+  const unsigned        w = (blockIdx.x * AMB_VALUES_THREADS + threadIdx.x) / SYS_WARP, lane = threadIdx.x % SYS_WARP, b = (unsigned)A.block_size;
   unsigned              n, full;
   size_t                first;
   typename Make::Small *to;
 
-  for (unsigned k = threadIdx.x; table && k < sizeof(T) / sizeof(uint32_t); k += THREADS) ((uint32_t *)&T)[k] = ((const uint32_t *)table)[k];
+  for (unsigned k = threadIdx.x; table && k < sizeof(T) / sizeof(uint32_t); k += AMB_VALUES_THREADS) ((uint32_t *)&T)[k] = ((const uint32_t *)table)[k];
   __syncthreads();
   if (w >= A.ntask) return;
   n     = AMB_TASK_STEPS(A.task[w].what);
   full  = n / AMB_QUAD * AMB_QUAD;
   first = (size_t)SYS_WARP * b * A.task[w].step;
   to    = small + first;
-  for (unsigned k = 0; k < full * b / 4; k++) { /* words of a lane */
+  for (unsigned k = 0; k < full * b / 4; k++) { /* the lane's words */
     typename Make::Small q[4];
 
 #pragma unroll
@@ -177,10 +176,10 @@ void AmbValuesDescribe(AmbDevice *A)
   if (A->stencil.n) A->info.bytes_model = A->info.bytes_stored = sizeof(*A->stencil.mask) * (double)A->stencil.words * A->layout.m;
 }
 
-/* Stores values in the memory of another storage */
+/* Codes the values into the memory of another storage */
 static SysStatus AmbValuesWrite(AmbDevice *A, const Source &S, void *small, cudaStream_t stream)
 {
-  const unsigned blocks = SysBlocks((int64_t)A->layout.ntask * SYS_WARP, THREADS);
+  const unsigned blocks = SysBlocks((int64_t)A->layout.ntask * SYS_WARP, AMB_VALUES_THREADS);
 #if defined(SYS_HAVE_STORAGE_SINGLE)
   const int64_t n = (int64_t)A->info.stored_values;
 #endif
@@ -188,17 +187,17 @@ static SysStatus AmbValuesWrite(AmbDevice *A, const Source &S, void *small, cuda
   if (A->values.stored == SYS_STORAGE_PLACES) {
     if (!A->table) SYS_CALL(SysDeviceAllocate(&A->table, sizeof(*A->table)));
     SYS_CUDA(cudaMemcpyAsync(A->table, &A->values.table, sizeof(*A->table), cudaMemcpyHostToDevice, stream));
-    return SysLaunch(AmbValuesQuads<MakePlaces>, blocks, THREADS, 0, stream, A->layout, S, A->table, (uint8_t *)small);
+    return SysLaunch(AmbValuesQuads<MakePlaces>, blocks, AMB_VALUES_THREADS, 0, stream, A->layout, S, A->table, (uint8_t *)small);
   }
 #if defined(SYS_HAVE_STORAGE_SINGLE)
   if (n && A->layout.block_size < AMB_QUAD_FLOATS) return SysLaunch(AmbValuesRound, SysBlocksLoop(n), SYS_THREADS, 0, stream, n, S, (float *)small);
-  return SysLaunch(AmbValuesQuads<MakeFloats>, blocks, THREADS, 0, stream, A->layout, S, (const SysTable *)NULL, (float *)small);
+  return SysLaunch(AmbValuesQuads<MakeFloats>, blocks, AMB_VALUES_THREADS, 0, stream, A->layout, S, (const SysTable *)NULL, (float *)small);
 #else
   return SYS_SUCCESS;
 #endif
 }
 
-/* Makes room for values as they are, if there is none */
+/* Allocates plain values if there are none */
 SysStatus AmbValuesRoom(AmbDevice *A)
 {
   if (A->layout.val) return SYS_SUCCESS;
@@ -236,8 +235,8 @@ SysStatus AmbValuesStore(AmbDevice *A, const SysScalar *a, cudaStream_t stream)
   return SYS_SUCCESS;
 }
 
-/* Stores the values as a stencil, if they suit: other storages give each row to one lane then, and the sums have the same bits. Otherwise goes back to values as they are,
-   where places in a table would take longer and nobody asked for them. */
+/* Stores the values as a stencil if the matrix has one: every other storage then gives each row one lane, so the bits agree. Otherwise reverts to
+   plain values where the table would be slower, unless the caller requested it. */
 SysStatus AmbValuesStencil(AmbDevice *A, const AmbArrays *arrays, cudaStream_t stream)
 {
   AmbLayout *L = &A->layout;
@@ -246,7 +245,7 @@ SysStatus AmbValuesStencil(AmbDevice *A, const AmbArrays *arrays, cudaStream_t s
   if (A->values.stored != SYS_STORAGE_PLACES) return SYS_SUCCESS;
   if (L->ntask == L->nchunk && !A->info.split) SYS_CALL(AmbStencilCreate(L->m, arrays, L->row_group, stream, &A->stencil));
   if (!A->stencil.n) {
-    if (A->values.asked == SYS_VALUES_EXACT && A->info.stored_values < SHORT * SYS_WARP * (double)L->ntask) SysValuesSet(&A->values, 0, 0);
+    if (A->values.asked == SYS_VALUES_EXACT && A->info.stored_values < AMB_CUDA_TABLE_VALUES * SYS_WARP * (double)L->ntask) SysValuesSet(&A->values, 0, 0);
     return SYS_SUCCESS;
   }
   (void)cudaFree(A->val);

@@ -9,7 +9,7 @@
 #endif
 
 typedef struct {
-  PetscInt block_size; /* 0: chosen by the traffic model */
+  PetscInt block_size; /* 0: the traffic model chooses */
 } AmbParams;
 
 extern const MatShadowFormat MatShadowFormatAMB;
@@ -21,11 +21,11 @@ static const char AmbCitation[] = "@phdthesis{nagasaka2019,\n"
                                   "  school = {Tokyo Institute of Technology},\n"
                                   "  year   = {2019}\n}\n";
 
-/* ------------------------------------------------- on the host ------------------------------------------------- */
+/* ------------------------------------------------- host ------------------------------------------------- */
 
 MAT_SHADOW_PARAMS(AmbPlan, AmbCandidate)
 
-/* Lists the block sizes by the bytes that the traffic model counts, or only the best one */
+/* Lists the block sizes by the traffic model's bytes, or only the best one */
 static int RankHost_AMB(const MatShadowCSR *csr, const void *params, MatShadowTune tune, MatShadowCandidate list[], const char **reason)
 {
   const AmbParams *p = (const AmbParams *)params;
@@ -101,12 +101,12 @@ static PetscErrorCode ViewHost_AMB(const double figure[], const char where[], Pe
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* ------------------------------------------------- on the device ------------------------------------------------- */
+/* ------------------------------------------------- device ------------------------------------------------- */
 
 #if defined(SYS_HAVE_DEVICE)
 MAT_SHADOW_PARAMS(AmbDeviceParams, AmbDeviceCandidate)
 
-/* Lists one candidate: layout() chooses its parameters */
+/* Lists one candidate: layout() chooses the parameters */
 static int RankDevice_AMB(const MatShadowCSR *csr, const void *params, MatShadowTune tune, MatShadowCandidate list[], const char **reason)
 {
   const AmbParams         *p      = (const AmbParams *)params;
@@ -157,7 +157,7 @@ static void DescribeDevice_AMB(const void *data, MatShadowInfo *info, double fig
 
 static void LoadDevice_AMB(SysStream stream)
 {
-  (void)AmbDeviceLoad(stream); /* if a call fails, it will fail again in a conversion or product, and be reported */
+  (void)AmbDeviceLoad(stream); /* a later conversion or product repeats and reports a failure */
 }
 #endif
 
@@ -239,34 +239,20 @@ static const AmbParams   AmbOpen      = {0};
 static const char *const AmbOptions[] = {"mat_amb_block_size", NULL};
 
 /*MC
-   MATAMB - `MATAMB` = "amb" - sparse matrices whose products with vectors run on the Adaptive Multi-level Blocking format.
+   MATAMB - `MATAMB` = "amb" - sparse matrices whose products with vectors run on Adaptive Multi-level Blocking (AMB)
 
-   A subtype of `MATAIJ`: `MATSEQAIJAMB` on one process, `MATMPIAIJAMB` on several. The products `MatMult()`, `MatMultAdd()`, `MatMultTranspose()`
-   and `MatMultTransposeAdd()` run on a second copy of the matrix with 16-bit column indices, which is made after the first few products and kept if
-   it was measured to be faster. All other operations are inherited.
-
-   With CUDA in PETSc and a GPU in the machine the matrix, and the vectors that `MatCreateVecs()` makes for it, are stored on the GPU. The type name of the
-   matrix is then that of `MATAIJCUSPARSE`, from which all other operations are inherited.
+   Blocks of contiguous columns share one column index of 16 bits. A traffic model chooses the length of the blocks. `MatShadow` has what all formats of petsc-amb
+   have in common.
 
    Options Database Keys:
-+  -mat_type amb                               - sets the type, in `MatSetFromOptions()`
-.  -petscamb_for_aij amb                       - gives all `MATAIJ` and `MATAIJCUSPARSE` matrices of the program this format, however they are created
-.  -petscamb_view                              - prints at the end which matrices were converted, and their products
-.  -mat_amb_device <auto,cpu,gpu>              - where the matrix is stored
-.  -mat_shadow_values <double,exact,single,table> - how values are stored
-.  -mat_amb_block_size <b>                     - columns that share one index, 1 to 10, or 0 for the best by the traffic model
--  -mat_shadow_tune <off,model,measure,online> - how to choose between the format and the AIJ
++  -mat_type amb                  - sets the type, in `MatSetFromOptions()`
+.  -mat_amb_device <auto,cpu,gpu> - where the matrix is stored
+-  -mat_amb_block_size <b>        - columns that share one index, 1 to 10, or 0 for the best by the traffic model
 
    Level: beginner
 
-   Note:
-   The second copy follows the matrix: new values in the same pattern are taken over by one of the next products, another pattern is converted anew,
-   and both copies end together. `MatDuplicate()` takes over the settings, and the duplicate is converted by its own products.
-
    Errors:
-+  `PETSC_ERR_GPU`            - the option asks for the GPU, but PETSc has none to use; or some processes have a GPU and others none
-.  `PETSC_ERR_SUP`            - the option asks for the GPU with a PETSc without CUDA, with complex numbers or with 64-bit indices
--  `PETSC_ERR_ARG_OUTOFRANGE` - an option has a number that its setter refuses
+.  `PETSC_ERR_ARG_OUTOFRANGE` - the block size is none of these; further errors: `MatShadow`
 
    Example:
 .vb
@@ -276,25 +262,44 @@ static const char *const AmbOptions[] = {"mat_amb_block_size", NULL};
    PetscCall(MatSetUp(A));           // then MatSetValues() and the assembly, as with MATAIJ
 .ve
 
-.seealso: `MatAMBSetBlockSize()`, `MatShadowSetValues()`, `MatShadowSetTune()`, `MatShadowSetDevice()`, `MatShadowSetUp()`, `MatShadowGetInfo()`, `MATNUSSELL`, `MATAUTOSPARSE`, `MATAIJ`, `MATAIJCUSPARSE`
+.seealso: `MatShadow`, `MatAMBSetBlockSize()`, `MATNUSSELL`, `MATAUTOSPARSE`, `MATAIJ`, `MATAIJCUSPARSE`
 M*/
 MAT_SHADOW_CONSTRUCTORS(AMB)
 
 const MatShadowFormat MatShadowFormatAMB = {
-  .name        = MATAMB,
-  .seqtype     = MATSEQAIJAMB,
-  .mpitype     = MATMPIAIJAMB,
-  .citation    = AmbCitation,
-  .cited       = &AmbCited,
-  .params_size = sizeof(AmbParams),
-  .open        = &AmbOpen,
-  .host        = {RankHost_AMB,   LayoutHost_AMB,   AmbHostUpdate,   AmbHostMult,   AmbHostMultTranspose,   DescribeHost_AMB,   AmbHostDestroy,   NULL,           AmbHostFigures,   ViewHost_AMB,  NULL,             NULL             },
+  .name               = MATAMB,
+  .seqtype            = MATSEQAIJAMB,
+  .mpitype            = MATMPIAIJAMB,
+  .citation           = AmbCitation,
+  .cited              = &AmbCited,
+  .params_size        = sizeof(AmbParams),
+  .open               = &AmbOpen,
+  .host.rank          = RankHost_AMB,
+  .host.layout        = LayoutHost_AMB,
+  .host.update        = AmbHostUpdate,
+  .host.mult          = AmbHostMult,
+  .host.multtranspose = AmbHostMultTranspose,
+  .host.describe      = DescribeHost_AMB,
+  .host.destroy       = AmbHostDestroy,
+  .host.figures       = AmbHostFigures,
+  .host.view          = ViewHost_AMB,
 #if defined(SYS_HAVE_DEVICE)
-  .device = {RankDevice_AMB, LayoutDevice_AMB, AmbDeviceUpdate, AmbDeviceMult, AmbDeviceMultTranspose, DescribeDevice_AMB, AmbDeviceDestroy, LoadDevice_AMB, AmbDeviceFigures, AmbDeviceView, AmbDeviceMultDot, AmbDeviceReadsCSR},
+  .device.rank          = RankDevice_AMB,
+  .device.layout        = LayoutDevice_AMB,
+  .device.update        = AmbDeviceUpdate,
+  .device.mult          = AmbDeviceMult,
+  .device.multtranspose = AmbDeviceMultTranspose,
+  .device.describe      = DescribeDevice_AMB,
+  .device.destroy       = AmbDeviceDestroy,
+  .device.load          = LoadDevice_AMB,
+  .device.figures       = AmbDeviceFigures,
+  .device.view          = AmbDeviceView,
+  .device.multdot       = AmbDeviceMultDot,
+  .device.readsaij      = AmbDeviceReadsCSR,
 #endif
   .create_seq     = MatCreate_SeqAIJAMB,
   .create_mpi     = MatCreate_MPIAIJAMB,
   .setfromoptions = AmbSetFromOptions,
   .compose        = AmbCompose,
-  .options        = AmbOptions
+  .options        = AmbOptions,
 };

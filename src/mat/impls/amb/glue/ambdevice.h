@@ -7,8 +7,8 @@
 #include "mat/shadow/core/shadowformat.h"
 #include "mat/impls/amb/cuda/ambcuda.h"
 
-/* Is the layout worth a try? It is made already, at little cost: its own bytes count, not those of the model, which looks at some of the rows only. cuSPARSE takes
-   up to twice as long as its bytes suggest: a layout with a few more bytes is still faster. */
+/* Judges a finished layout by its stored bytes, not by those of the model, which samples rows. cuSPARSE took up to twice the time that its bytes
+   suggest, so a layout with up to AMB_DEVICE_MORE times the bytes can still be faster. */
 #define AMB_DEVICE_MORE 1.1
 
 static inline SysStatus AmbDeviceJudge(const AmbDeviceInfo *about, double most, MatShadowCandidate *c)

@@ -7,7 +7,7 @@
 #include "sys/systypes.h"
 
 #if defined(SYS_COMPLEX)
-typedef int AmbKernelsAVX2Absent; /* complex scalars have the plain kernels */
+typedef int AmbKernelsAVX2Absent; /* complex scalars use the plain kernels */
 #else
   #include "mat/impls/amb/host/ambx86.h"
   #include "mat/impls/amb/host/ambkernels.h"

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   The AMB kernels for processors with AVX-512, and those that take x with gather instructions: where that was measured to be faster, in products with
-   blocks of one column and values as they are
+   The AMB kernels for processors with AVX-512, and their variant with gather instructions for blocks of one column and plain storage
 */
 #define SYS_ISA AVX512
 
 #include "sys/systypes.h"
 
 #if defined(SYS_COMPLEX)
-typedef int AmbKernelsAVX512Absent; /* complex scalars have the plain kernels */
+typedef int AmbKernelsAVX512Absent; /* complex scalars use the plain kernels */
 #else
   #include "mat/impls/amb/host/ambx86.h"
   #include "mat/impls/amb/host/ambkernels.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   Conversion of CSR to AMB on the host, parallel over scopes: first all scopes are laid out, which gives the memory they need; then they are filled.
-   The thread that will multiply a scope fills it, so that its memory is near that thread.
+   Conversion from CSR to AMB on the host, parallel over scopes. Two passes: lay out all scopes, which gives the sizes of the arrays; then fill them.
+   The thread that multiplies a scope also fills it (first touch).
 */
 #include <stdlib.h>
 #include <string.h>
@@ -9,9 +9,6 @@
 #include "mat/impls/amb/host/amblayout.h"
 #include "sys/sysmemory.h"
 #include "sys/systuning.h"
-
-#define TRIAL_SHARE 8    /* a trial of storages multiplies one scope in so many, the first ones */
-#define TRIAL_GAIN  0.95 /* a table must take less than this part of the time without it */
 
 const AmbKernels *AmbHostKernels(void)
 {
@@ -21,7 +18,7 @@ const AmbKernels *AmbHostKernels(void)
   return SYS_KERNELS_REAL(AmbKernels);
 }
 
-static SysStatus AmbHostLayoutAll(const AmbHost *A, int nworker, AmbLayout *layout)
+static SysStatus AmbHostLayoutAll(const AmbHost *A, int nworker, AmbScope *layout)
 {
   int status = SYS_SUCCESS;
 
@@ -41,8 +38,8 @@ static SysStatus AmbHostLayoutAll(const AmbHost *A, int nworker, AmbLayout *layo
 }
 
 /*
-   Writes the blocks of one row, from its entry k on, into every stride-th slot beginning at slot; returns the entry after the last one written.
-   only: the row has no entries in other tiles, so that the end of its part is known without a look at the columns.
+   Writes the blocks of one row, from its entry k on, into every stride-th slot from slot on; returns the entry after the last one written. only: the
+   row has no entries in other tiles, so its last entry ends the part.
 */
 static inline __attribute__((always_inline)) SysInt AmbHostFillRow(const int b, const int only, const SysFill what, const SysStorage stored, const AmbHost *A, const AmbTile *T, SysInt k, SysInt end, int64_t slot, int64_t slots, int stride)
 {
@@ -79,7 +76,7 @@ static inline __attribute__((always_inline)) SysInt AmbHostFillRow(const int b, 
   return k;
 }
 
-/* Fills a tile; pos[] has the next entry of every row of the scope */
+/* Fills a tile. pos[r] is the next entry of row r of the scope. */
 static inline __attribute__((always_inline)) void AmbHostFillTile(const int b, const int only, const SysFill what, const SysStorage stored, const AmbHost *A, const AmbTile *T, SysInt *pos)
 {
   const uint32_t *start = A->start + T->chunk;
@@ -103,7 +100,7 @@ static inline __attribute__((always_inline)) void AmbHostFillTile(const int b, c
   }
 }
 
-/* One function for each block size, which is a constant in the loops, as are the parts to write; values that are not stored as they are have to be coded anyway */
+/* One function for each block size, with the parts to write as constants too; coded values take one generic function */
 #define FILL(b) \
   static void AmbHostFill##b(const AmbHost *A, const AmbTile *T, SysInt *pos, SysFill what) \
   { \
@@ -121,8 +118,8 @@ static void AmbHostFillSmall(const AmbHost *A, const AmbTile *T, SysInt *pos, Sy
   AmbHostFillTile(A->block_size, what == SYS_FILL_VALUES && T->only, what, A->values.stored, A, T, pos);
 }
 
-/* Copies the layout of a scope into the arrays of the format */
-static void AmbHostPlaceScope(AmbHost *A, const AmbLayout *L, const AmbLayout *before)
+/* Copies a scope's layout into the format's arrays */
+static void AmbHostPlaceScope(AmbHost *A, const AmbScope *L, const AmbScope *before)
 {
   AmbTile *tile = A->tile + before->ntile;
 
@@ -136,8 +133,8 @@ static void AmbHostPlaceScope(AmbHost *A, const AmbLayout *L, const AmbLayout *b
   if (L->nperm) memcpy(A->perm + before->nperm, L->perm, sizeof(*L->perm) * L->nperm);
 }
 
-/* Computes where the parts of each scope begin, and gives each thread scopes until it has its share of the steps */
-static void AmbHostPartition(AmbHost *A, const AmbLayout *layout, AmbLayout *before)
+/* Computes each scope's offsets in the arrays, and gives the threads contiguous scopes with equal numbers of steps */
+static void AmbHostPartition(AmbHost *A, const AmbScope *layout, AmbScope *before)
 {
   int t = 1;
 
@@ -158,7 +155,7 @@ static void AmbHostPartition(AmbHost *A, const AmbLayout *layout, AmbLayout *bef
   while (t <= A->nthread) A->thread_scope[t++] = A->nscope;
 }
 
-static SysStatus AmbHostFill(AmbHost *A, int nworker, SysFill what, const AmbLayout *layout, const AmbLayout *before)
+static SysStatus AmbHostFill(AmbHost *A, int nworker, SysFill what, const AmbScope *layout, const AmbScope *before)
 {
   static void (*const fill[AMB_MAX_BLOCK])(const AmbHost *, const AmbTile *, SysInt *, SysFill) = {AMB_BLOCKS(FILL_NAMED)};
 
@@ -183,7 +180,7 @@ static SysStatus AmbHostFill(AmbHost *A, int nworker, SysFill what, const AmbLay
   return (SysStatus)status;
 }
 
-/* Reads entries of the CSR, after which the caches hold nothing else */
+/* Evicts the caches by reading the CSR */
 static void AmbHostReadOther(const SysCSR *A)
 {
   const int64_t      n   = SysMin(A->nz, (int64_t)(SYS_VALUES_LARGE / sizeof(SysScalar)));
@@ -192,8 +189,8 @@ static void AmbHostReadOther(const SysCSR *A)
   for (int64_t k = 0; k < n; k += 64 / (int64_t)sizeof(SysScalar)) sum += A->a[k];
 }
 
-/* Fills the scopes before scope with values in the storage of V, in memory of their own, and takes the time of a product with them */
-static SysStatus AmbHostTry(const AmbHost *A, const SysValuesChoice *V, int64_t scope, SysFill what, const AmbLayout *layout, const AmbLayout *before, const SysScalar *x, SysScalar *z, double *seconds)
+/* Fills the scopes before `scope` with values in storage V, in separate memory, and sets the seconds of a product with them */
+static SysStatus AmbHostTry(const AmbHost *A, const SysValuesChoice *V, int64_t scope, SysFill what, const AmbScope *layout, const AmbScope *before, const SysScalar *x, SysScalar *z, double *seconds)
 {
   int64_t      scopes[2] = {0, scope};
   AmbHost      part      = *A;
@@ -214,11 +211,12 @@ static SysStatus AmbHostTry(const AmbHost *A, const SysValuesChoice *V, int64_t 
   return status;
 }
 
-/* One thread takes longer to look values up than to load them from a cache. Whether it takes less time than to load them from memory, no rule by bytes says for all processors:
-   some of the scopes are multiplied with and without the table, which gives the same bits. If memory does not suffice, the table stays: it has the fewest bytes. */
-static int AmbHostTablePays(const AmbHost *A, SysFill what, const AmbLayout *layout, const AmbLayout *before)
+/* Returns whether a table pays with one thread. Looking values up takes longer than loading them from a cache, but may take less than loading them
+   from memory; no rule by bytes held on all processors. So it times some scopes with and without the table, which compute the same bits. If memory
+   for the trial is short, it returns true: the table has the fewest bytes. */
+static int AmbHostTablePays(const AmbHost *A, SysFill what, const AmbScope *layout, const AmbScope *before)
 {
-  const int64_t   scope = A->nscope / TRIAL_SHARE;
+  const int64_t   scope = A->nscope / AMB_TABLE_SCOPES;
   SysValuesChoice other = A->values;
   SysScalar      *x = SysAllocate(sizeof(*x) * (size_t)A->csr.n), *z = SysAllocate(sizeof(*z) * (size_t)A->csr.m);
   double          table, without;
@@ -228,14 +226,14 @@ static int AmbHostTablePays(const AmbHost *A, SysFill what, const AmbLayout *lay
   if (x && z) {
     memset(x, 0, sizeof(*x) * (size_t)A->csr.n);
     memset(z, 0, sizeof(*z) * (size_t)A->csr.m);
-    if (!AmbHostTry(A, &A->values, scope, what, layout, before, x, z, &table) && !AmbHostTry(A, &other, scope, what, layout, before, x, z, &without)) pays = table < TRIAL_GAIN * without;
+    if (!AmbHostTry(A, &A->values, scope, what, layout, before, x, z, &table) && !AmbHostTry(A, &other, scope, what, layout, before, x, z, &without)) pays = table < AMB_TABLE_GAIN * without;
   }
   SysRelease(x, sizeof(*x) * (size_t)A->csr.n);
   SysRelease(z, sizeof(*z) * (size_t)A->csr.m);
   return pays;
 }
 
-/* Makes room for values in the storage that is chosen for them, and finds their places in a table */
+/* Allocates the chosen storage of values, and finds their indices in a table */
 static SysStatus AmbHostChoose(AmbHost *A, int nworker, SysFill what)
 {
   return SysValuesMakeRoom(&A->values, &A->csr, (size_t)(AMB_C * A->block_size * A->nstep), A->filled, what != SYS_FILL_ALL, nworker, &A->val, &A->place);
@@ -248,7 +246,7 @@ static void AmbHostForgetPlaces(AmbHost *A)
 }
 
 /* Chooses the storage of values, and fills them in */
-static SysStatus AmbHostFillAll(AmbHost *A, int nworker, SysFill what, const AmbLayout *layout, const AmbLayout *before)
+static SysStatus AmbHostFillAll(AmbHost *A, int nworker, SysFill what, const AmbScope *layout, const AmbScope *before)
 {
   SysStatus status = AmbHostChoose(A, nworker, what);
 
@@ -268,9 +266,9 @@ static SysStatus AmbHostFillAll(AmbHost *A, int nworker, SysFill what, const Amb
 
 SysStatus AmbHostCreate(const SysCSR *csr, const AmbPlan *plan, int nworker, const AmbKernels *kernels, AmbHost **out)
 {
-  AmbHost   *A = calloc(1, sizeof(*A));
-  AmbLayout *layout, *before;
-  int        status = SYS_OUT_OF_MEMORY;
+  AmbHost  *A = calloc(1, sizeof(*A));
+  AmbScope *layout, *before;
+  int       status = SYS_OUT_OF_MEMORY;
 
   *out = NULL;
   if (!A) return SYS_OUT_OF_MEMORY;
@@ -281,7 +279,7 @@ SysStatus AmbHostCreate(const SysCSR *csr, const AmbPlan *plan, int nworker, con
   SysValuesBeginHost(&A->values, plan->values, 0, csr->nz, plan->nthread);
   A->nthread = plan->nthread;
   A->nscope  = (csr->m + plan->scope - 1) / plan->scope;
-  A->tries   = plan->values == SYS_VALUES_EXACT && plan->nthread == 1 && csr->nz >= plan->trial && A->nscope >= TRIAL_SHARE;
+  A->tries   = plan->values == SYS_VALUES_EXACT && plan->nthread == 1 && csr->nz >= plan->trial && A->nscope >= AMB_TABLE_SCOPES;
   if (A->tries) A->values.most = SYS_TABLE_VALUES - 1;
   A->scope_tile   = calloc(A->nscope + 1, sizeof(*A->scope_tile));
   A->thread_scope = calloc(A->nthread + 1, sizeof(*A->thread_scope));
@@ -319,7 +317,7 @@ SysStatus AmbHostUpdate(void *data, const SysCSR *csr, SysStream stream)
   return AmbHostFillAll(A, A->nthread, SYS_FILL_VALUES, NULL, NULL);
 }
 
-/* Gives every thread memory for a stretch of the result of the transposed product */
+/* Allocates one stretch of the transposed product's result for each thread */
 SysStatus AmbHostPrepareTranspose(AmbHost *A)
 {
   SysStretches *S = &A->work;
@@ -358,7 +356,7 @@ SysStatus AmbHostMultTranspose(void *data, const SysCSR *csr, SysScalar alpha, c
   return status;
 }
 
-/* The bytes of the matrix that a product reads */
+/* Returns the bytes of the matrix that a product reads */
 double AmbHostBytes(const AmbHost *A)
 {
   return (double)SysStorageSize(A->values.stored) * AMB_C * A->block_size * A->nstep + (double)sizeof(*A->col) * AMB_C * A->nstep + sizeof(*A->start) * (double)(A->nchunk + A->ntile) + sizeof(*A->perm) * (double)A->nperm +

@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   The AMB kernels, a template. The file that includes it defines
+   Template of the host's AMB kernels; ambhost.h has the layout. The including file defines
 
      SYS_ISA                                          the instruction set, see sys/sysisa.h
-     AmbChunk1(gather, stored, n, A, at, col, x, sum) sums of the C rows of a chunk of n steps, blocks of 1, whose values begin at the one with number at.
-                                                      gather, a constant, asks for gather instructions, and only if values are stored as they are.
+     AmbChunk1(gather, stored, n, A, at, col, x, sum) sums of the C rows of a chunk of n steps with blocks of 1, whose first value has index at.
+                                                      gather, a constant, selects gather instructions; plain storage only
      AmbChunkB(b, stored, n, A, at, col, x, sum)      the same for blocks of b > 1, called with constant b
-     SYS_INLINE                                       forces a function into its callers, so that b is constant there
+     SYS_INLINE                                       inlines a function into its callers, where b is constant
 
-   Filling multiplies zeros with entries of x in columns where the row has no entry. If such an entry of x is not finite, the sum becomes a NaN; rows
-   whose sum is a NaN are therefore computed again from the CSR arrays, so that a NaN or an infinity reaches the rows it belongs to and no others.
+   Non-finite entries of x. Filling multiplies zeros with entries of x in columns where the row has no entry. If such an entry of x is not finite, the
+   sum is a NaN. The kernels recompute every row whose sum is a NaN from CSR, so that a NaN or an infinity reaches only rows that have an entry in its
+   column.
 */
 #include "mat/impls/amb/host/ambhost.h"
 #include "sys/sysstore.h"
 
-/* The product of the part of row r that lies in a tile, from the CSR arrays */
+/* Returns the product of row r's entries in tile T, from CSR */
 static SysScalar SYS_ISA_NAME(RowSum)(const AmbHost *A, const AmbTile *T, int64_t r, const SysScalar *x)
 {
   SysScalar s = 0;
@@ -25,7 +26,7 @@ static SysScalar SYS_ISA_NAME(RowSum)(const AmbHost *A, const AmbTile *T, int64_
   return s;
 }
 
-/* The number of rows of a chunk that is not split: one for each lane, but fewer in the last chunk of a sorted tile or of the matrix */
+/* Returns the number of rows of an unsplit chunk: C, or fewer in the last chunk of a sorted tile or of the matrix */
 static SYS_INLINE int AmbChunkRows(const AmbHost *A, const AmbTile *T, int c, const uint16_t *perm)
 {
   const int64_t left = T->sorted ? T->nrow - (c - T->nsplit) * AMB_C : A->csr.m - T->row - AMB_C * (int64_t)*perm;
@@ -76,7 +77,7 @@ static SYS_INLINE void AmbTileAll(const int gather, const int b, const SysStorag
     }
     perm += T->sorted ? AMB_C : 1;
   }
-  /* the first tile ends with empty rows */
+  /* empty rows come last in the first tile */
   if (how == SYS_STORE_ADD) return;
   for (; c < T->nchunk; c++) {
     const int nl = AmbChunkRows(A, T, c, perm);
@@ -90,8 +91,8 @@ static SYS_INLINE void AmbTileAll(const int gather, const int b, const SysStorag
   }
 }
 
-/* One function for each block size and storage of values, which are constants in the kernel; so is the way to store sums if values are stored as they are. These ways
-   are functions of their own: in one function, products of short rows take a tenth longer. */
+/* One function for each block size and storage, both constants in the kernel. Plain storage has a function for each SysStore too: a variable SysStore
+   made products of short rows 10 % slower. */
 #define TILE_ARGUMENTS const AmbHost *A, const AmbTile *T, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z
 #define TILE_STORE(name, gather, b, how) \
   static SYS_NOINLINE void SYS_ISA_NAME(Tile_##name##_##how)(TILE_ARGUMENTS) \
@@ -122,7 +123,7 @@ AMB_BLOCKS(TILES)
 typedef void (*TileFunction)(SysStore, TILE_ARGUMENTS);
 static const TileFunction tile_functions[AMB_MAX_BLOCK][3] = {AMB_BLOCKS(TILES_NAMED)};
 
-/* z = alpha A x + beta y; y may be z, and is not read if beta is 0 */
+/* Computes z = alpha A x + beta y. y may be z; beta == 0: y is not read. */
 static void SYS_ISA_NAME(MultTiles)(TileFunction f, const AmbHost *A, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z)
 {
   const SysStore first = SysFirstStore(beta, y, z);
@@ -206,8 +207,8 @@ static void SYS_ISA_NAME(MultTranspose)(const AmbHost *A, SysScalar alpha, const
 }
 
 /*
-   Counts the blocks of nrow rows, from the entries at pos[] on and below column hi, for each block size: count[r * 16 + b - 1]. Moves
-   pos[] on. The columns of all block sizes advance together, in the lanes of as many registers as they need.
+   Counts, for each block size b, the blocks of nrow rows among the entries from pos[] to column hi: count[r * 16 + b - 1]. Advances pos[]. All block
+   sizes advance together, one lane each.
 */
 #define COUNT_LANES (SYS_REGISTER / 4)
 #define COUNT_PARTS (16 / COUNT_LANES)

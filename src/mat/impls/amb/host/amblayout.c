@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   The traffic model, which counts the blocks of every block size in some of the scopes and chooses one, and the layout of a scope in tiles
+   The traffic model, which chooses the block size, and the layout of a scope in tiles
 */
 #include <stdlib.h>
 #include <string.h>
@@ -28,7 +28,7 @@ SysStatus AmbWorkspaceCreate(int scope, int nsize, AmbWorkspace *w)
   return SYS_OUT_OF_MEMORY;
 }
 
-/* Sorts rows [0, nrow) by descending number of blocks into w->order, equal ones in their old order; returns how many are not empty */
+/* Sorts rows [0, nrow) by descending number of blocks into w->order, stably; returns the number of nonempty rows */
 static int AmbLayoutSortRows(AmbWorkspace *w, const int32_t *count, int stride, int nrow)
 {
   int32_t most = 0, place = 0;
@@ -56,7 +56,7 @@ static int32_t AmbLayoutChunkLength(const int32_t *count, int stride, int row, i
   return most;
 }
 
-/* Makes chunks of rows in their order; returns their number. Empty chunks come last, in the first tile of a scope; other tiles leave them out. */
+/* Forms chunks of rows in their order; returns their number. Empty chunks come last in the first tile of a scope; other tiles omit them. */
 static int AmbLayoutPlainChunks(AmbWorkspace *w, const int32_t *count, int stride, int nrow, AmbTile *T, int64_t *steps)
 {
   int c = 0;
@@ -80,8 +80,8 @@ static int AmbLayoutPlainChunks(AmbWorkspace *w, const int32_t *count, int strid
 }
 
 /*
-   Lays out the tile of nrow rows that have count[r * stride] blocks of size b: fills T->nsplit, nchunk, nfilled, nrow and sorted, w->start and
-   w->order, and returns the number of its steps. Rows stay in their order if that costs less than two percent of the bytes.
+   Lays out the tile of nrow rows, of which row r has count[r * stride] blocks of size b. Sets T->nsplit, nchunk, nfilled, nrow and sorted, w->start
+   and w->order; returns the number of steps. Rows keep their order if that costs less than 2 % of the bytes.
 */
 static int64_t AmbLayoutTileLayout(AmbWorkspace *w, const int32_t *count, int stride, int nrow, int b, AmbTile *T)
 {
@@ -93,7 +93,7 @@ static int64_t AmbLayoutTileLayout(AmbWorkspace *w, const int32_t *count, int st
   for (int r = 0; r < nrow; r++) total += count[r * stride];
   if (100 * (AMB_C * plain - total) <= 2 * total) return plain;
 
-  /* sorted rows; a row that would leave more than half of its chunk to zeros is dealt to the lanes instead */
+  /* sorted rows; a row that would leave more than half of its chunk to zeros is split over the lanes */
   filled = AmbLayoutSortRows(w, count, stride, nrow);
   last   = T->first ? nrow : filled;
   for (; row < filled; row++) {
@@ -142,7 +142,7 @@ static int AmbLayoutStartScope(const SysCSR *A, int64_t row, int scope, AmbWorks
   return nrow;
 }
 
-/* Finds the columns of the next segment of a scope; returns 0 after the last */
+/* Sets the columns of a scope's next segment; returns 0 after the last */
 static int AmbLayoutNextSegment(const SysCSR *A, const AmbWorkspace *w, int nrow, int b, AmbTile *T)
 {
   int64_t lo = A->n, last = -1;
@@ -165,9 +165,9 @@ static int AmbLayoutNextSegment(const SysCSR *A, const AmbWorkspace *w, int nrow
 }
 
 /*
-   The traffic model: the bytes that the format would hold, and a product read, for every block size or for the given one, extrapolated from windows of
-   rows. The windows lie around entries evenly spread over the matrix: the probability of a window is proportional to its entries. Scopes are as long
-   as offsets allow, or short enough that every thread has eight.
+   Sets plan->bytes for every block size, or for the given one, extrapolated from windows of rows. The windows lie around entries that are spread
+   evenly over the matrix, so a window's probability is proportional to its entries. Scopes have AMB_MAX_SCOPE rows, or fewer to give each thread
+   eight.
 */
 SysStatus AmbPlanCreate(const SysCSR *A, int block_size, int scope, int nthread, int nworker, const AmbKernels *kernels, AmbPlan *plan)
 {
@@ -183,7 +183,7 @@ SysStatus AmbPlanCreate(const SysCSR *A, int block_size, int scope, int nthread,
   window  = SysMin(scope, AMB_MODEL_ROWS);
   nwindow = (A->m + window - 1) / window;
   nsample = nwindow / AMB_MODEL_EVERY > AMB_MODEL_WINDOWS ? nwindow / AMB_MODEL_EVERY : SysMin(nwindow, AMB_MODEL_WINDOWS);
-  if (!A->i[A->m]) nsample = nwindow; /* without entries the windows cannot be chosen by them */
+  if (!A->i[A->m]) nsample = nwindow; /* a matrix without entries: sample all windows */
   plan->scope   = scope;
   plan->nthread = nthread;
   plan->trial   = (int64_t)(SYS_VALUES_LARGE / sizeof(SysScalar));
@@ -252,7 +252,7 @@ static inline __attribute__((always_inline)) void AmbLayoutCountBlocks(const int
   }
 }
 
-SysStatus AmbLayoutScope(const SysCSR *A, int64_t row, int scope, int b, AmbWorkspace *w, AmbLayout *L)
+SysStatus AmbLayoutScope(const SysCSR *A, int64_t row, int scope, int b, AmbWorkspace *w, AmbScope *L)
 {
   AmbTile   T;
   const int nrow = AmbLayoutStartScope(A, row, scope, w, &T);

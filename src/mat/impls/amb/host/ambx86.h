@@ -2,9 +2,9 @@
 /*
    Sums of a chunk with AVX2 or AVX-512 registers, for real scalars.
 
-   Blocks of one column take x by single loads: on many processors the gather instruction is no faster, on some much slower. With AVX-512 there is a
-   second way, by that instruction, which gives the same sums. Longer blocks need no gather at all: a block multiplies contiguous entries of x, so that
-   every lane loads its stretch of x as it is. A lane keeps partial sums in a register of its own, which are added up at the end of the chunk.
+   Blocks of one column load x entry by entry: on many processors the gather instruction was no faster, on some much slower. AVX-512 has both
+   variants, with equal sums. Longer blocks need no gather: a lane loads the block's stretch of x and keeps its partial sums in one register, which
+   the end of the chunk adds up.
 */
 #include <immintrin.h>
 
@@ -37,8 +37,8 @@ typedef __m256d Vec4;
 #endif
 
 /*
-   Prefetches the values of a step, far enough ahead that memory is never idle: the processor's own prefetching leaves a third of the bandwidth unused.
-   The target is the second-level cache; for long blocks, which use a line as fast as memory delivers it, the first-level cache.
+   Prefetches the values of a step into the second-level cache, or into the first for long blocks, which use a line as fast as memory delivers it.
+   Without it the hardware prefetcher left a third of the bandwidth unused.
 */
 static SYS_INLINE void AmbPrefetch(const SysStorage stored, const AmbHost *A, size_t at, const int b)
 {
@@ -51,7 +51,7 @@ static SYS_INLINE void AmbPrefetch(const SysStorage stored, const AmbHost *A, si
   }
 }
 
-/* n values, 1 to 4, from the one with number at on; the other elements are 0 */
+/* Loads n values, 1 to 4, from index at on; the other elements are 0 */
 static SYS_INLINE Vec4 AmbLoad(const int n, const SysStorage stored, const AmbHost *A, size_t at)
 {
   if (stored == SYS_STORAGE_PLACES) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   CCOO on a CUDA device: conversion with the least cost, new values, products
+   CCOO on a CUDA device: conversion with the cheapest K, updates, products
 */
 #include <climits>
 #include <new>
@@ -36,7 +36,7 @@ static SysStatus CcooDeviceConvert(CcooDevice *A, const SysCSR *csr, cudaStream_
   C->layout.value = (uint8_t *)C->value;
   SYS_CALL(CcooDeviceFillIndex(csr, C, (int *)before.memory, stream));
   SYS_CALL(CcooDeviceFillValues(csr, C, stream));
-  SYS_CUDA(cudaStreamSynchronize(stream)); /* the kernels use memory that is freed on return */
+  SYS_CUDA(cudaStreamSynchronize(stream)); /* kernels still use memory that is freed on return */
   return SYS_SUCCESS;
 }
 
@@ -53,7 +53,7 @@ SysStatus CcooDeviceCreate(const SysCSR *csr, const CcooParams *params, int atom
   A->atomics         = atomics;
   A->chunks.layout   = CcooLayout{};
   A->chunks.layout.m = (int)csr->m;
-  if (csr->nz) status = CcooDeviceConvert(A, csr, stream); /* a matrix without entries has no chunks */
+  if (csr->nz) status = CcooDeviceConvert(A, csr, stream); /* without entries there are no chunks */
   if (status == SYS_SUCCESS) {
     CcooDeviceGetInfo(A, info);
     *out = A;
@@ -61,7 +61,7 @@ SysStatus CcooDeviceCreate(const SysCSR *csr, const CcooParams *params, int atom
   return status;
 }
 
-/* The chunks are chosen and placed anew in a copy, which takes their place if memory suffices */
+/* Lays out the chunks anew in a copy, which replaces the old ones if memory suffices */
 SysStatus CcooDeviceUpdate(void *data, const SysCSR *csr, SysStream stream)
 {
   CcooDevice      *A     = (CcooDevice *)data;
@@ -87,7 +87,7 @@ SysStatus CcooDeviceUpdate(void *data, const SysCSR *csr, SysStream stream)
   C.layout.table = A->chunks.layout.table;
   A->chunks      = C;
   SYS_CALL(CcooDeviceFillValues(csr, &A->chunks, stream));
-  SYS_CUDA(cudaStreamSynchronize(stream)); /* products queued before use memory that is freed on return */
+  SYS_CUDA(cudaStreamSynchronize(stream)); /* products queued before still use memory that is freed on return */
   return SYS_SUCCESS;
 }
 

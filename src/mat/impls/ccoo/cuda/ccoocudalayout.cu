@@ -1,36 +1,36 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   The layout of a matrix in chunks on the device, and the offsets of rows and columns
+   The chunks of a matrix on the device, and the offsets of rows and columns
 */
 #include <cub/device/device_scan.cuh>
 
 #include "mat/impls/ccoo/cuda/ccoocuda.cuh"
 
-#define REACH_THREADS 128 /* of the blocks that look at a chunk each */
+#define CCOO_REACH_THREADS 128 /* threads of a block, which finds one chunk's reach */
 
 static __global__ void CcooLayoutGroups(int64_t m, const int *i, int k, int *groups)
 {
   SYS_FOR_EACH(r, m + 1) groups[r] = r < m ? (int)CcooRowGroups(i[r + 1] - i[r], k) : 0;
 }
 
-/* The sizes of groups among which one is chosen. Those of 6, 7 and their multiples take longer than the next larger ones, measured. */
-#define SIZES 15
+/* The candidates for K. 6, 7 and their multiples were slower than the next larger ones. */
+#define CCOO_CANDIDATES 15
 struct Sizes {
-  int k[SIZES] = {1, 2, 3, 4, 5, 8, 9, 10, 16, 20, 24, 27, 32, 36, 40};
+  int k[CCOO_CANDIDATES] = {1, 2, 3, 4, 5, 8, 9, 10, 16, 20, 24, 27, 32, 36, 40};
 };
 
 static __global__ void CcooLayoutCountItems(int64_t m, const int *i, unsigned long long *sum)
 {
   constexpr Sizes    sizes;
-  unsigned long long mine[SIZES] = {0};
+  unsigned long long mine[CCOO_CANDIDATES] = {0};
 
   SYS_FOR_EACH(r, m)
   {
 #pragma unroll
-    for (int q = 0; q < SIZES; q++) mine[q] += (unsigned long long)CcooRowGroups(i[r + 1] - i[r], sizes.k[q]);
+    for (int q = 0; q < CCOO_CANDIDATES; q++) mine[q] += (unsigned long long)CcooRowGroups(i[r + 1] - i[r], sizes.k[q]);
   }
 #pragma unroll
-  for (int q = 0; q < SIZES; q++) {
+  for (int q = 0; q < CCOO_CANDIDATES; q++) {
     for (int d = SYS_WARP / 2; d; d /= 2) mine[q] += __shfl_xor_sync(SYS_ALL_LANES, mine[q], d);
     if (threadIdx.x % SYS_WARP == 0) atomicAdd(sum + q, mine[q]);
   }
@@ -39,7 +39,7 @@ static __global__ void CcooLayoutCountItems(int64_t m, const int *i, unsigned lo
 SysStatus CcooDeviceChooseItems(const SysCSR *csr, int *k, cudaStream_t stream)
 {
   constexpr Sizes    sizes;
-  unsigned long long sum[SIZES];
+  unsigned long long sum[CCOO_CANDIDATES];
   int                best = 0;
   SysScratch         s;
 
@@ -48,7 +48,7 @@ SysStatus CcooDeviceChooseItems(const SysCSR *csr, int *k, cudaStream_t stream)
   SYS_CALL(SysLaunch(CcooLayoutCountItems, SysBlocksLoop(csr->m), SYS_THREADS, 0, stream, csr->m, csr->i, (unsigned long long *)s.memory));
   SYS_CUDA(cudaMemcpyAsync(sum, s.memory, sizeof(sum), cudaMemcpyDeviceToHost, stream));
   SYS_CUDA(cudaStreamSynchronize(stream));
-  for (int q = 1; q < SIZES; q++) {
+  for (int q = 1; q < CCOO_CANDIDATES; q++) {
     if (CcooGroupCost(sizes.k[q]) * (double)sum[q] < CcooGroupCost(sizes.k[best]) * (double)sum[best]) best = q;
   }
   *k = sizes.k[best];
@@ -76,16 +76,16 @@ static __global__ void CcooLayoutBegin(const CcooLayout L, int64_t nz, const int
   }
 }
 
-/* Finds the least column and the format of a chunk; a thread block for each. The format is kept in origin while other blocks read that of the chunk. */
+/* Finds the least column and the format of a chunk; one thread block a chunk. The format stays in origin[] while other blocks read that of the chunk. */
 static __global__ void CcooLayoutReach(const CcooLayout L, const int *j)
 {
-  __shared__ int least[REACH_THREADS / SYS_WARP], most[REACH_THREADS / SYS_WARP];
+  __shared__ int least[CCOO_REACH_THREADS / SYS_WARP], most[CCOO_REACH_THREADS / SYS_WARP];
   const unsigned c       = blockIdx.x;
   const int      goes_on = (L.chunk[c + 1].format & CCOO_CONTINUES) != 0, last = (int)L.chunk[c + 1].row - !goes_on;
   const int      begin = L.entry[c], end = L.entry[c + 1];
   int            lo = 0x7fffffff, hi = -1;
 
-  for (int k = begin + (int)threadIdx.x; k < end; k += REACH_THREADS) {
+  for (int k = begin + (int)threadIdx.x; k < end; k += CCOO_REACH_THREADS) {
     lo = min(lo, j[k]);
     hi = max(hi, j[k]);
   }
@@ -99,7 +99,7 @@ static __global__ void CcooLayoutReach(const CcooLayout L, const int *j)
   }
   __syncthreads();
   if (threadIdx.x) return;
-  for (int w = 1; w < REACH_THREADS / SYS_WARP; w++) {
+  for (int w = 1; w < CCOO_REACH_THREADS / SYS_WARP; w++) {
     lo = min(lo, least[w]);
     hi = max(hi, most[w]);
   }
@@ -118,7 +118,7 @@ static __global__ void CcooLayoutFormats(const CcooLayout L)
   }
 }
 
-/* For each row that goes on from one chunk to others, tells these where it began, and counts them */
+/* Sets, for each row over several chunks, origin[] of its later chunks and pieces[] of its first */
 static __global__ void CcooLayoutOrigins(const CcooLayout L)
 {
   SYS_FOR_EACH(c, L.nchunk)
@@ -216,13 +216,13 @@ SysStatus CcooDeviceLayout(const SysCSR *csr, const CcooParams *p, CcooDeviceChu
     C->memory = arena.memory;
   }
   SYS_CALL(SysLaunch(CcooLayoutBegin, SysBlocksLoop(csr->m + 1), SYS_THREADS, 0, stream, *L, csr->nz, csr->i, (int *)before->memory));
-  SYS_CALL(SysLaunch(CcooLayoutReach, L->nchunk, REACH_THREADS, 0, stream, *L, csr->j));
+  SYS_CALL(SysLaunch(CcooLayoutReach, L->nchunk, CCOO_REACH_THREADS, 0, stream, *L, csr->j));
   SYS_CALL(SysLaunch(CcooLayoutFormats, SysBlocksLoop(L->nchunk), SYS_THREADS, 0, stream, *L));
   SYS_CALL(SysLaunch(CcooLayoutOrigins, SysBlocksLoop(L->nchunk), SYS_THREADS, 0, stream, *L));
   return CcooDevicePlace(C, 0, &C->nindex, stream);
 }
 
-/* Fills the offsets of a chunk; a thread for each group */
+/* Fills a chunk's offsets; one thread a group */
 static __global__ void CcooLayoutFill(const CcooLayout L, const int *i, const int *j, const int *before)
 {
   const unsigned  c = blockIdx.x, g = threadIdx.x;

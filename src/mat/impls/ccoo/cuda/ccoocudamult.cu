@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   The product with a vector in CCOO on a CUDA device: a thread block multiplies a chunk, a thread a group
+   SpMV in CCOO on a CUDA device: a thread block multiplies a chunk, a thread a group.
 
-   A segmented scan in the warp gives the first lane of each row the sum of its groups in the warp. The warps of a block leave the sums of their first rows in
-   shared memory; the lane with which a row begins in the chunk adds those of the warps after its own, in their order. A row in several chunks has a sum from each;
-   the block that comes last adds these in their order. So every row is written once, and the order of additions never changes.
+   A segmented scan gives the first lane of each row the row's sum in the warp. Each warp stores the sum of its first row in shared memory; the lane
+   in which a row begins in the chunk adds those of the later warps, in order. A row over several chunks has one sum from each; the last block to
+   finish adds them in order. So every row is written once, and the order of additions is fixed.
 
-   Padding multiplies zeros with entries of x. If such an entry is not finite, the sum of the group becomes a NaN; it is then computed again from the CSR arrays.
+   Non-finite entries of x. Padding multiplies zeros with entries of x; if such an entry is not finite, the group's sum is a NaN. The kernel
+   recomputes the group from CSR.
 */
 #include "mat/impls/ccoo/cuda/ccoocuda.cuh"
 
-/* Entries that a thread has in flight: K, or a part of it */
-#define CCOO_MOST_AT_ONCE 10
+/* Entries that a thread loads together: K, or a divisor of it */
+#define CCOO_LOADS_MOST 10
 
-/* The sum of a group. Entry k of group g lies at place k n + g of a chunk of n groups, so that the threads of a warp read what lies together; U entries, which divide K, are
-   loaded before the first one is used. */
+/* Sums a group. Entry k of group g is at k n + g in a chunk of n groups, so the loads of a warp are coalesced. U entries, a divisor of K, are loaded
+   before the first is used. */
 template <int U, bool TABLE, typename T>
 static __device__ __forceinline__ SysScalar CcooMultEntries(const CcooLayout &L, const T *col, const void *value, int n, const SysScalar *x)
 {
@@ -55,7 +56,7 @@ static __device__ __forceinline__ SysScalar CcooMultGroup(const CcooLayout &L, c
   return CcooMultEntries<U, TABLE>(L, (const uint32_t *)col + g, value, n, x);
 }
 
-/* The sum of a group from the CSR arrays */
+/* Returns the sum of a group, from CSR */
 static __device__ __noinline__ SysScalar CcooMultAgain(const CcooLayout &L, const AmbArrays &csr, const CcooChunk &h, unsigned c, int g, const SysScalar *x)
 {
   SysScalar sum = 0;
@@ -65,7 +66,7 @@ static __device__ __noinline__ SysScalar CcooMultAgain(const CcooLayout &L, cons
   return sum;
 }
 
-/* Leaves the sum of a part of a row that lies in several chunks. The last of the parts gets the sum of all, and returns true: it stores the row. */
+/* Stores the partial sum of a row over several chunks. The last part to finish gets the total and returns true: it stores the row. */
 static __device__ bool CcooMultLastPart(const CcooLayout &L, unsigned c, bool continues, SysScalar *sum)
 {
   const unsigned origin = continues ? L.origin[c] : c, pieces = L.pieces[origin];
@@ -85,7 +86,7 @@ template <int U, bool ADD, bool ATOMICS>
 static __global__ void CcooMult(const __grid_constant__ CcooLayout L, const __grid_constant__ AmbArrays csr, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z)
 {
   __shared__ SysScalar first[CCOO_MAX_B / SYS_WARP];
-  __shared__ unsigned  begin[CCOO_MAX_B / SYS_WARP], end[CCOO_MAX_B / SYS_WARP]; /* the first and the last row of each warp */
+  __shared__ unsigned  begin[CCOO_MAX_B / SYS_WARP], end[CCOO_MAX_B / SYS_WARP]; /* first and last row of each warp */
   const unsigned       c = blockIdx.x, g = threadIdx.x, lane = g % SYS_WARP, w = g / SYS_WARP, nwarp = blockDim.x / SYS_WARP;
   const CcooChunk      h      = L.chunk[c];
   const int            ngroup = CcooGroupsOf(L, c);
@@ -106,7 +107,7 @@ static __global__ void CcooMult(const __grid_constant__ CcooLayout L, const __gr
       const SysScalar t = __shfl_down_sync(SYS_ALL_LANES, sum, d);
       const unsigned  s = __shfl_down_sync(SYS_ALL_LANES, row, d);
 
-      if (!__any_sync(SYS_ALL_LANES, lane + d < SYS_WARP && s == row)) break; /* no row has so many groups */
+      if (!__any_sync(SYS_ALL_LANES, lane + d < SYS_WARP && s == row)) break; /* no row has more groups */
 
       if (lane + d < SYS_WARP && s == row) sum += t;
     }
@@ -154,7 +155,7 @@ static SysStatus CcooMultLaunch(const CcooLayout *L, int atomics, const AmbArray
 
 static int CcooMultAtOnce(int k)
 {
-  int u = k < CCOO_MOST_AT_ONCE ? k : CCOO_MOST_AT_ONCE;
+  int u = k < CCOO_LOADS_MOST ? k : CCOO_LOADS_MOST;
 
   while (k % u) u--;
   return u;
@@ -162,9 +163,9 @@ static int CcooMultAtOnce(int k)
 
 SysStatus CcooDeviceLaunch(const CcooLayout *L, int atomics, const AmbArrays *csr, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z, cudaStream_t stream)
 {
-  static SysStatus (*const launch[CCOO_MOST_AT_ONCE])(const CcooLayout *, int, const AmbArrays *, SysScalar, const SysScalar *, SysScalar, const SysScalar *, SysScalar *,
-                                                      cudaStream_t) = {CcooMultLaunch<1>, CcooMultLaunch<2>, CcooMultLaunch<3>, CcooMultLaunch<4>, CcooMultLaunch<5>,
-                                                                       CcooMultLaunch<6>, CcooMultLaunch<7>, CcooMultLaunch<8>, CcooMultLaunch<9>, CcooMultLaunch<10>};
+  static SysStatus (*const launch[CCOO_LOADS_MOST])(const CcooLayout *, int, const AmbArrays *, SysScalar, const SysScalar *, SysScalar, const SysScalar *, SysScalar *,
+                                                    cudaStream_t) = {CcooMultLaunch<1>, CcooMultLaunch<2>, CcooMultLaunch<3>, CcooMultLaunch<4>, CcooMultLaunch<5>,
+                                                                     CcooMultLaunch<6>, CcooMultLaunch<7>, CcooMultLaunch<8>, CcooMultLaunch<9>, CcooMultLaunch<10>};
 
   if ((atomics || !L->nchunk) && L->m && (beta != 1 || y != z)) SYS_CALL(SysLaunch(CcooMultStart, SysBlocksLoop(L->m), SYS_THREADS, 0, stream, L->m, beta, y, z));
   if (!L->nchunk) return SYS_SUCCESS;

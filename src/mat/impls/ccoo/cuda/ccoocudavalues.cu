@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   The values of CCOO on the device: plain, or places in a table. The host makes the table, from a sample of the values.
+   CCOO's values on the device: plain, or table indices. The host builds the table from a sample.
 */
 #include <algorithm>
 #include <memory>
@@ -9,11 +9,11 @@
 
 #include "mat/impls/ccoo/cuda/ccoocuda.cuh"
 
-#define LOOK_THREADS 128
-#define ROUNDS       8 /* in which values are added that the sample lacks, one of a chunk in each */
-#define COVERED      0x7fffffff
+#define CCOO_MISSING_THREADS 128
+#define CCOO_TABLE_ROUNDS    8 /* rounds that each add one value a chunk that the sample lacks */
+#define CCOO_COVERED         0x7fffffff
 
-/* Copies the windows of SysTableAddFrequent() one after the other; the last one may end early */
+/* Copies the windows of SysTableAddFrequent() in sequence; the last may be short */
 static __global__ void CcooValuesSample(int64_t nz, int64_t nwindow, const SysScalar *a, SysScalar *sample)
 {
   const int64_t all = (nz + SYS_TABLE_WINDOW - 1) / SYS_TABLE_WINDOW;
@@ -26,7 +26,7 @@ static __global__ void CcooValuesSample(int64_t nz, int64_t nwindow, const SysSc
   }
 }
 
-/* Finds the first entry of a chunk whose value is not in the table; a thread block for each. The table has 0 if there is padding. */
+/* Finds the first entry of a chunk whose value the table lacks; one thread block a chunk. With padding the table has 0. */
 static __global__ void CcooValuesLook(const CcooLayout L, const SysScalar *a, int *missing)
 {
   __shared__ SysTable T;
@@ -34,10 +34,10 @@ static __global__ void CcooValuesLook(const CcooLayout L, const SysScalar *a, in
   const unsigned      c     = blockIdx.x;
   const int           begin = L.entry[c], end = L.entry[c + 1];
 
-  for (unsigned k = threadIdx.x; k < sizeof(T) / sizeof(uint32_t); k += LOOK_THREADS) ((uint32_t *)&T)[k] = ((const uint32_t *)L.table)[k];
-  if (threadIdx.x == 0) first = COVERED;
+  for (unsigned k = threadIdx.x; k < sizeof(T) / sizeof(uint32_t); k += CCOO_MISSING_THREADS) ((uint32_t *)&T)[k] = ((const uint32_t *)L.table)[k];
+  if (threadIdx.x == 0) first = CCOO_COVERED;
   __syncthreads();
-  for (int k = begin + (int)threadIdx.x; k < end; k += LOOK_THREADS) {
+  for (int k = begin + (int)threadIdx.x; k < end; k += CCOO_MISSING_THREADS) {
     if (SysTableFind(&T, a + k) < 0) {
       atomicMin(&first, k);
       break;
@@ -52,19 +52,19 @@ static __global__ void CcooValuesGather(int n, const int *from, const SysScalar 
   SYS_FOR_EACH(k, n) to[k] = a[from[k]];
 }
 
-/* Stores the formats as places in the table require, and counts them */
+/* Sets the formats for the table, and counts them */
 static __global__ void CcooValuesFormats(const CcooLayout L, const int *missing, unsigned long long *count)
 {
   SYS_FOR_EACH(c, L.nchunk)
   {
-    const uint32_t format = (L.chunk[c].format & ~(uint32_t)CCOO_TABLE) | (missing && missing[c] == COVERED ? (uint32_t)CCOO_TABLE : 0);
+    const uint32_t format = (L.chunk[c].format & ~(uint32_t)CCOO_TABLE) | (missing && missing[c] == CCOO_COVERED ? (uint32_t)CCOO_TABLE : 0);
 
     L.chunk[c].format = format;
     atomicAdd(count + CcooFormat(format), 1ull);
   }
 }
 
-/* Adds values to the table that are the first missing ones of some chunks; tells whether there were any */
+/* Adds to the table the first missing values of some chunks; sets *grown if there were any */
 static SysStatus CcooValuesGrow(const SysCSR *csr, const std::vector<int> &missing, SysTable *T, bool *grown, cudaStream_t stream)
 {
   std::vector<int>       from;
@@ -74,7 +74,7 @@ static SysStatus CcooValuesGrow(const SysCSR *csr, const std::vector<int> &missi
   const int              before = T->n;
 
   for (size_t c = 0; c < missing.size() && from.size() < SYS_TABLE_VALUES; c++) {
-    if (missing[c] != COVERED) from.push_back(missing[c]);
+    if (missing[c] != CCOO_COVERED) from.push_back(missing[c]);
   }
   value.resize(from.size());
   if (!from.empty()) {
@@ -89,11 +89,11 @@ static SysStatus CcooValuesGrow(const SysCSR *csr, const std::vector<int> &missi
   return SYS_SUCCESS;
 }
 
-/* Makes the table of the values in *T, and finds for each chunk the first entry that is missing there */
+/* Builds the table in *T, and finds each chunk's first missing entry */
 static SysStatus CcooValuesTable(const SysCSR *csr, const CcooLayout &L, SysTable *T, SysScalar *sample, int *missing, cudaStream_t stream)
 {
   const int64_t          n = std::min<int64_t>(csr->nz, SYS_TABLE_SAMPLE), nwindow = (n + SYS_TABLE_WINDOW - 1) / SYS_TABLE_WINDOW;
-  const int64_t          filled = csr->nz > SYS_TABLE_SAMPLE && csr->nz % SYS_TABLE_WINDOW ? n - SYS_TABLE_WINDOW + csr->nz % SYS_TABLE_WINDOW : n; /* the last window may end early */
+  const int64_t          filled = csr->nz > SYS_TABLE_SAMPLE && csr->nz % SYS_TABLE_WINDOW ? n - SYS_TABLE_WINDOW + csr->nz % SYS_TABLE_WINDOW : n; /* the last window may be short */
   const SysScalar        zero   = 0;
   std::vector<SysScalar> values((size_t)filled);
   std::vector<int>       absent(L.nchunk);
@@ -104,15 +104,15 @@ static SysStatus CcooValuesTable(const SysCSR *csr, const CcooLayout &L, SysTabl
   SYS_CUDA(cudaStreamSynchronize(stream));
   if ((int64_t)L.ngroup * L.k > csr->nz) (void)SysTableAdd(T, &zero);
   SYS_CALL(SysTableAddFrequent(T, (int64_t)values.size(), values.data()));
-  for (int round = 0; round < ROUNDS && grown; round++) {
+  for (int round = 0; round < CCOO_TABLE_ROUNDS && grown; round++) {
     SYS_CUDA(cudaMemcpyAsync(L.table, T, sizeof(*T), cudaMemcpyHostToDevice, stream));
-    SYS_CALL(SysLaunch(CcooValuesLook, L.nchunk, LOOK_THREADS, 0, stream, L, csr->a, missing));
+    SYS_CALL(SysLaunch(CcooValuesLook, L.nchunk, CCOO_MISSING_THREADS, 0, stream, L, csr->a, missing));
     SYS_CUDA(cudaMemcpyAsync(absent.data(), missing, sizeof(int) * absent.size(), cudaMemcpyDeviceToHost, stream));
     SYS_CUDA(cudaStreamSynchronize(stream));
     grown = false;
-    if (T->n < SYS_TABLE_VALUES && round + 1 < ROUNDS) SYS_CALL(CcooValuesGrow(csr, absent, T, &grown, stream));
+    if (T->n < SYS_TABLE_VALUES && round + 1 < CCOO_TABLE_ROUNDS) SYS_CALL(CcooValuesGrow(csr, absent, T, &grown, stream));
   }
-  if (std::find(absent.begin(), absent.end(), COVERED) == absent.end()) SysTableClear(T);
+  if (std::find(absent.begin(), absent.end(), CCOO_COVERED) == absent.end()) SysTableClear(T);
   return SYS_SUCCESS;
 }
 
@@ -138,7 +138,7 @@ SysStatus CcooDeviceChooseValues(const SysCSR *csr, const CcooParams *p, CcooDev
   return CcooDevicePlace(C, 1, &C->nvalue, stream);
 }
 
-/* Stores the values of a chunk; a thread for each group */
+/* Stores a chunk's values; one thread a group */
 static __global__ void CcooValuesFill(const CcooLayout L, const int *i, const SysScalar *a)
 {
   __shared__ SysTable T;
@@ -149,7 +149,7 @@ static __global__ void CcooValuesFill(const CcooLayout L, const int *i, const Sy
   const int           n     = CcooGroupsOf(L, c);
   int                 row, first;
 
-  if (h.format & CCOO_TABLE) { /* the same for all threads of the block */
+  if (h.format & CCOO_TABLE) { /* uniform in the block */
     for (unsigned k = threadIdx.x; k < sizeof(T) / sizeof(uint32_t); k += blockDim.x) ((uint32_t *)&T)[k] = ((const uint32_t *)L.table)[k];
     __syncthreads();
   }

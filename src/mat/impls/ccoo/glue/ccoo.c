@@ -8,7 +8,7 @@
   #include "mat/impls/ccoo/cuda/ccoocuda.h"
 #endif
 
-/* Sizes that are 0 are left open */
+/* 0: open */
 typedef struct {
   PetscInt  block, items;
   PetscBool table, atomics;
@@ -32,8 +32,8 @@ static CcooParams CcooGetParams(const CcooMatParams *p)
 
 MAT_SHADOW_PARAMS(CcooParams, CcooCandidate)
 
-/* Lists the number of entries in a group with the fewest bytes, and the other numbers if they are left open. A matrix whose values come later has plain values by
-   this model; they may find places in a table when they come. */
+/* Lists the K with the fewest bytes, and the other K if it is open. Without values the model assumes plain values; later values may still use the
+   table. */
 static int RankHost_CCOO(const MatShadowCSR *csr, const void *params, MatShadowTune tune, MatShadowCandidate list[], const char **reason)
 {
   const CcooParams asked = CcooGetParams((const CcooMatParams *)params);
@@ -70,7 +70,7 @@ static SysStatus LayoutHost_CCOO(const MatShadowCSR *csr, MatShadowCandidate *c,
 
 /* ------------------------------------------------- figures ------------------------------------------------- */
 
-/* The figures of both sides; the chunks of each format follow, as CcooFormat() numbers these */
+/* The figures of host and device; the chunks of each format follow, numbered by CcooFormat() */
 enum {
   CCOO_FIGURE_BLOCK,
   CCOO_FIGURE_ITEMS,
@@ -132,16 +132,16 @@ static PetscErrorCode CcooView(const double figure[], const char where[], PetscV
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* ------------------------------------------------- on the device ------------------------------------------------- */
+/* ------------------------------------------------- device ------------------------------------------------- */
 
 #if defined(SYS_HAVE_DEVICE)
 MAT_SHADOW_PARAMS(CcooMatParams, CcooDeviceCandidate)
 
-  /* A layout that costs or has a few bytes more than the AIJ is worth a try, because the rate of cuSPARSE depends on the matrix. The cost knows nothing of bytes: rows of
-     many lengths need much padding, with which products of graphs took up to 1.18 times as long as cuSPARSE's. */
+  /* A layout with up to CCOO_DEVICE_MORE times the AIJ's cost or bytes can still be faster: cuSPARSE's rate depends on the matrix. The cost does not
+     include padding: products of graphs with rows of many lengths took up to 1.18 times as long as cuSPARSE's. */
   #define CCOO_DEVICE_MORE 1.1
 
-/* Lists one candidate: layout() chooses its parameters and counts its bytes */
+/* Lists one candidate: layout() chooses the parameters and counts the bytes */
 static int RankDevice_CCOO(const MatShadowCSR *csr, const void *params, MatShadowTune tune, MatShadowCandidate list[], const char **reason)
 {
   const MatShadowCandidate c = {.format = &MatShadowFormatCCOO, .name = MATCCOO};
@@ -178,7 +178,7 @@ static void DescribeDevice_CCOO(const void *data, MatShadowInfo *info, double fi
   info->format        = "ccoo";
   info->kernel        = "cuda";
   info->stored_values = about.stored_values;
-  info->bytes_model   = about.bytes_stored; /* all bytes are counted before anything is stored */
+  info->bytes_model   = about.bytes_stored; /* layout() counts all bytes before it stores anything */
   info->bytes_stored  = about.bytes_stored;
   info->bytes_extra   = about.bytes_extra;
   CcooDescribe(&about.params, about.ntable, about.count, figure);
@@ -187,7 +187,7 @@ static void DescribeDevice_CCOO(const void *data, MatShadowInfo *info, double fi
 
 /* ------------------------------------------------- parameters ------------------------------------------------- */
 
-/* One check for options and setters */
+/* The check that options and setters share */
 static PetscErrorCode CcooCheckParams(MPI_Comm comm, const CcooMatParams *p)
 {
   PetscFunctionBegin;
@@ -328,61 +328,65 @@ static PetscErrorCode CcooCompose(Mat A, PetscBool add)
 static const char *const CcooOptions[] = {"mat_ccoo_block", "mat_ccoo_items", "mat_ccoo_table", "mat_ccoo_atomics", NULL};
 
 /*MC
-   MATCCOO - `MATCCOO` = "ccoo" - sparse matrices whose products with vectors run on compressed COO.
+   MATCCOO - `MATCCOO` = "ccoo" - sparse matrices whose products with vectors run on compressed COO
 
-   A subtype of `MATAIJ`: `MATSEQAIJCCOO` on one process, `MATMPIAIJCCOO` on several. The products `MatMult()`, `MatMultAdd()`, `MatMultTranspose()`
-   and `MatMultTransposeAdd()` run on a second copy of the matrix, which is made after the first few products and kept if it was measured to be faster.
-   All other operations are inherited.
-
-   The entries are cut into chunks of equal size. A chunk counts rows and columns from its own first ones, in as few bits as it needs. If the values of a chunk are
-   among the 256 most frequent values of the matrix, a byte stands for each of them. The format takes the least memory for matrices with few distinct values, such
-   as those of equations with constant coefficients on regular meshes. `MATAMB` with `MatShadowSetValues()` is as fast or faster for these too, so that
-   `MATAUTOSPARSE` does not try `MATCCOO`.
+   Chunks of equally many entries store rows and columns relative to their first ones, in as few bits as they need. If a chunk's values are among the 256 most
+   frequent values of the matrix, a byte stands for each. Matrices with few distinct values take the least memory in this format. `MATAMB` with
+   `MatShadowSetValues()` was as fast or faster for these too, so `MATAUTOSPARSE` does not try `MATCCOO`. `MatShadow` has what all formats of petsc-amb have in common.
 
    Options Database Keys:
-+  -mat_type ccoo                              - sets the type, in `MatSetFromOptions()`
-.  -mat_ccoo_device <auto,cpu,gpu>             - where the matrix is stored
-.  -mat_ccoo_block <block>                     - groups of a chunk
-.  -mat_ccoo_items <items>                     - entries of a group
-.  -mat_ccoo_table <bool>                      - store values by their places in a table where they repeat
-.  -mat_ccoo_atomics <bool>                    - on a GPU, add the sums of warps by atomics, in any order
--  -mat_shadow_tune <off,model,measure,online> - how to choose between the format and the AIJ
++  -mat_type ccoo                  - sets the type, in `MatSetFromOptions()`
+.  -mat_ccoo_device <auto,cpu,gpu> - where the matrix is stored
+.  -mat_ccoo_block <block>         - groups of a chunk
+.  -mat_ccoo_items <items>         - entries of a group
+.  -mat_ccoo_table <bool>          - store values by their places in a table where they repeat
+-  -mat_ccoo_atomics <bool>        - on a GPU, add the sums of warps by atomics, in any order
 
    Level: beginner
 
-   Note:
-   The second copy follows the matrix: new values in the same pattern are taken over by one of the next products, another pattern is converted anew,
-   and both copies end together. `MatDuplicate()` takes over the settings, and the duplicate is converted by its own products.
-
    Errors:
-+  `PETSC_ERR_GPU`            - the option asks for the GPU, but PETSc has none to use; or some processes have a GPU and others none
-.  `PETSC_ERR_SUP`            - the option asks for the GPU with a PETSc without CUDA, with complex numbers or with 64-bit indices
--  `PETSC_ERR_ARG_OUTOFRANGE` - an option has a number that its setter refuses
+.  `PETSC_ERR_ARG_OUTOFRANGE` - an option has a number that its setter refuses; further errors: `MatShadow`
 
    Example:
 .vb
    bin/solve -f matrix.mtx -mat_type ccoo -mat_view ::ascii_info
 .ve
 
-.seealso: `MatCCOOSetChunk()`, `MatCCOOSetTable()`, `MatCCOOSetAtomics()`, `MatShadowSetTune()`, `MatShadowGetInfo()`, `MATAMB`, `MATAIJ`
+.seealso: `MatShadow`, `MatCCOOSetChunk()`, `MatCCOOSetTable()`, `MatCCOOSetAtomics()`, `MATAMB`, `MATAIJ`
 M*/
 MAT_SHADOW_CONSTRUCTORS(CCOO)
 
 const MatShadowFormat MatShadowFormatCCOO = {
-  .name        = MATCCOO,
-  .seqtype     = MATSEQAIJCCOO,
-  .mpitype     = MATMPIAIJCCOO,
-  .citation    = CcooCitation,
-  .cited       = &CcooCited,
-  .params_size = sizeof(CcooMatParams),
-  .open        = NULL, /* MATAMB is as fast or faster on every matrix that was measured, on the host and on the device */
-  .host        = {RankHost_CCOO,   LayoutHost_CCOO,   CcooHostUpdate,   CcooHostMult,   CcooHostMultTranspose,   DescribeHost_CCOO,   CcooHostDestroy,   NULL, CcooFigures, CcooView},
+  .name               = MATCCOO,
+  .seqtype            = MATSEQAIJCCOO,
+  .mpitype            = MATMPIAIJCCOO,
+  .citation           = CcooCitation,
+  .cited              = &CcooCited,
+  .params_size        = sizeof(CcooMatParams),
+  .open               = NULL, /* MATAMB was as fast or faster on every matrix measured, on host and device */
+  .host.rank          = RankHost_CCOO,
+  .host.layout        = LayoutHost_CCOO,
+  .host.update        = CcooHostUpdate,
+  .host.mult          = CcooHostMult,
+  .host.multtranspose = CcooHostMultTranspose,
+  .host.describe      = DescribeHost_CCOO,
+  .host.destroy       = CcooHostDestroy,
+  .host.figures       = CcooFigures,
+  .host.view          = CcooView,
 #if defined(SYS_HAVE_DEVICE)
-  .device = {RankDevice_CCOO, LayoutDevice_CCOO, CcooDeviceUpdate, CcooDeviceMult, CcooDeviceMultTranspose, DescribeDevice_CCOO, CcooDeviceDestroy, NULL, CcooFigures, CcooView},
+  .device.rank          = RankDevice_CCOO,
+  .device.layout        = LayoutDevice_CCOO,
+  .device.update        = CcooDeviceUpdate,
+  .device.mult          = CcooDeviceMult,
+  .device.multtranspose = CcooDeviceMultTranspose,
+  .device.describe      = DescribeDevice_CCOO,
+  .device.destroy       = CcooDeviceDestroy,
+  .device.figures       = CcooFigures,
+  .device.view          = CcooView,
 #endif
   .create_seq     = MatCreate_SeqAIJCCOO,
   .create_mpi     = MatCreate_MPIAIJCCOO,
   .setfromoptions = CcooSetFromOptions,
   .compose        = CcooCompose,
-  .options        = CcooOptions
+  .options        = CcooOptions,
 };

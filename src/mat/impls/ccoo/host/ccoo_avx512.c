@@ -7,7 +7,7 @@
 #include "sys/systypes.h"
 
 #if defined(SYS_COMPLEX)
-typedef int CcooKernelsAVX512Absent; /* complex scalars have the plain kernels */
+typedef int CcooKernelsAVX512Absent; /* complex scalars use the plain kernels */
 #else
   #include "mat/impls/ccoo/host/ccookernels.h"
 #endif

@@ -33,7 +33,7 @@ SysStatus CcooHostCreate(const SysCSR *csr, const CcooParams *params, int nthrea
   A->kernels = kernels;
   A->params  = *params;
   A->nthread = nthread;
-  status     = csr->nz ? CcooLayoutChunks(A, nworker) : SYS_SUCCESS; /* a matrix without entries has no chunks */
+  status     = csr->nz ? CcooLayoutChunks(A, nworker) : SYS_SUCCESS; /* without entries there are no chunks */
   if (!status) status = CcooValuesChoose(A, csr, nworker, &V);
   if (!status) {
     A->nvalue = V.nvalue;
@@ -61,7 +61,7 @@ SysStatus CcooHostUpdate(void *data, const SysCSR *csr, SysStream stream)
   return status;
 }
 
-/* Gives every thread of several memory for its sums in the transposed product; a single thread adds to the result */
+/* Allocates each thread's sums for the transposed product; a single thread adds to the result */
 SysStatus CcooHostPrepareTranspose(CcooHost *A)
 {
   SysStretches *S = &A->work;
@@ -109,7 +109,7 @@ void CcooHostCount(const CcooHost *A, int64_t count[CCOO_FORMATS])
   for (int64_t c = 0; c < A->nchunk; c++) count[CcooFormat(A->chunk[c].format)]++;
 }
 
-/* The bytes that a product reads of the matrix, with the partial sums of rows that lie in several chunks */
+/* Returns the bytes of the matrix that a product reads, including the partial sums */
 double CcooHostBytes(const CcooHost *A)
 {
   return (double)A->nindex + (double)A->nvalue + (sizeof(*A->chunk) + 2. * sizeof(*A->carry)) * (double)A->nchunk + (A->table ? sizeof(SysScalar) * (double)A->table->n : 0);

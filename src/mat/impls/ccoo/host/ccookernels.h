@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   The CCOO kernels, a template. The file that includes it defines SYS_ISA, the instruction set (see sys/sysisa.h).
+   Template of the host's CCOO kernels; ccooparams.h has the layout. The including file defines SYS_ISA, the instruction set (sys/sysisa.h).
 
-   A chunk is multiplied in pieces of 64 groups. A word has a bit for each group of the piece that is the last one of its row. The entries of a row are then
-   consecutive, and are multiplied four at a time.
+   The kernel multiplies a chunk in pieces of 64 groups. A 64-bit word marks the groups of a piece that end a row. A row's entries are then
+   contiguous, and are multiplied four at a time.
 
-   Padding multiplies zeros with entries of x. If such an entry is not finite, the sum becomes a NaN; rows whose sum is a NaN are therefore computed again from the
-   CSR arrays, so that a NaN or an infinity reaches the rows it belongs to and no others.
+   Non-finite entries of x. Padding multiplies zeros with entries of x; if such an entry is not finite, the sum is a NaN. The kernels recompute every
+   row whose sum is a NaN from CSR, so that a NaN or an infinity reaches only rows that have an entry in its column.
 */
 #include "sys/sysstore.h"
 #include "mat/impls/ccoo/host/ccoohost.h"
@@ -16,10 +16,10 @@
   #define CCOO_VECTORS
 #endif
 
-#define PIECE    64   /* groups; the bits of a word */
-#define PREFETCH 4096 /* bytes ahead of the piece at hand */
+#define CCOO_PIECE    64   /* groups of a piece: the bits of a word */
+#define CCOO_PREFETCH 4096 /* bytes ahead of the current piece */
 
-/* Column offset k, of 1 << width bytes */
+/* Returns column offset k, of 1 << width bytes */
 static SYS_INLINE uint32_t CcooOffset(const int width, const uint8_t *col, int k)
 {
   uint16_t narrow;
@@ -37,7 +37,7 @@ static SYS_INLINE uint32_t CcooOffset(const int width, const uint8_t *col, int k
 #if defined(CCOO_VECTORS)
 typedef SysReal Vec4 __attribute__((vector_size(4 * sizeof(SysReal)), aligned(sizeof(SysReal)), may_alias));
 
-/* Adds the products of four entries. Offsets are shifted out of longer loads: the gather instruction and loads of single offsets are slower on some processors. */
+/* Adds the products of four entries. Shifts the offsets out of longer loads: gather instructions and single loads were slower on some processors. */
 static SYS_INLINE void CcooAdd4(const int width, const SysScalar *val, const uint8_t *col, const SysScalar *x, Vec4 *s)
 {
   uint64_t q[2];
@@ -71,7 +71,7 @@ static SYS_INLINE SysScalar CcooSum4(const Vec4 *s)
 }
 #endif
 
-/* The product of n consecutive entries, a multiple of K */
+/* Returns the product of n consecutive entries, a multiple of K */
 static SYS_INLINE SysScalar CcooRun(const int width, const int K, int n, const SysScalar *val, const uint8_t *col, const SysScalar *x)
 {
   SysScalar s = 0;
@@ -105,7 +105,7 @@ static SYS_INLINE SysScalar CcooRun(const int width, const int K, int n, const S
 
 #if defined(CCOO_VECTORS) && !defined(SYS_SINGLE)
   #define CCOO_ROWS_OF_8
-/* The sums of four rows of 8 entries: as CcooRun(), but the last steps for all four at once */
+/* Computes the sums of four rows of 8 entries, with the bits of CcooRun() */
 static SYS_INLINE void CcooRows(const int width, const SysScalar *val, const uint8_t *col, const SysScalar *x, SysScalar *sum)
 {
   Vec4    v[4];
@@ -126,10 +126,10 @@ static SYS_INLINE void CcooRows(const int width, const SysScalar *val, const uin
 }
 #endif
 
-/* The bits of the groups, of n with these row offsets, that are the last ones of their rows; the row offset after them is read, too */
+/* Returns the bits of the n groups that end a row; reads n + 1 row offsets */
 static SYS_INLINE uint64_t CcooEnds(const uint8_t *row, int n)
 {
-  const uint64_t all = n == PIECE ? ~UINT64_C(0) : (UINT64_C(1) << n) - 1;
+  const uint64_t all = n == CCOO_PIECE ? ~UINT64_C(0) : (UINT64_C(1) << n) - 1;
   uint64_t       ends;
 
 #if defined(__AVX512BW__) && defined(CCOO_VECTORS)
@@ -148,7 +148,7 @@ static SYS_INLINE uint64_t CcooEnds(const uint8_t *row, int n)
 
 #if defined(CCOO_VECTORS) && !defined(__AVX512F__)
   #define CCOO_REGISTER
-/* Decodes n values; a register has the table */
+/* Decodes n values through a table in registers */
 static SYS_NOINLINE void SYS_ISA_NAME(DecodeRegister)(const SysTable *T, int n, const uint8_t *place, SysScalar *a)
 {
   const __m256 t = _mm256_loadu_ps((const float *)T->value);
@@ -156,7 +156,7 @@ static SYS_NOINLINE void SYS_ISA_NAME(DecodeRegister)(const SysTable *T, int n, 
   #if defined(SYS_SINGLE)
   for (int k = 0; k < n; k += 8) _mm256_storeu_ps(a + k, _mm256_permutevar8x32_ps(t, _mm256_cvtepu8_epi32(_mm_loadl_epi64((const __m128i *)(place + k)))));
   #else
-  const __m256i lo   = _mm256_setr_epi32(~255, ~255, ~255 | 1, ~255 | 1, ~255 | 2, ~255 | 2, ~255 | 3, ~255 | 3); /* each place twice, and zeros */
+  const __m256i lo   = _mm256_setr_epi32(~255, ~255, ~255 | 1, ~255 | 1, ~255 | 2, ~255 | 2, ~255 | 3, ~255 | 3); /* each index twice, and zeros */
   const __m256i four = _mm256_set1_epi32(4), odd = _mm256_set1_epi64x(INT64_C(1) << 32);
 
   for (int k = 0; k < n; k += 8) {
@@ -166,14 +166,14 @@ static SYS_NOINLINE void SYS_ISA_NAME(DecodeRegister)(const SysTable *T, int n, 
     for (int h = 0; h < 2; h++) {
       const __m256i p = _mm256_shuffle_epi8(_mm256_set1_epi64x(q), h ? _mm256_add_epi32(lo, four) : lo);
 
-      _mm256_storeu_ps((float *)(a + k + 4 * h), _mm256_permutevar8x32_ps(t, _mm256_or_si256(_mm256_add_epi32(p, p), odd))); /* place p has the words 2 p and 2 p + 1 */
+      _mm256_storeu_ps((float *)(a + k + 4 * h), _mm256_permutevar8x32_ps(t, _mm256_or_si256(_mm256_add_epi32(p, p), odd))); /* index p has words 2p and 2p + 1 */
     }
   }
   #endif
 }
 #endif
 
-/* The values of n entries of a chunk, from entry k on: where they lie, or decoded in room */
+/* Returns the values of the chunk's entries k to k + n - 1: in place, or decoded into `room` */
 static SYS_INLINE const SysScalar *CcooValuesOf(const CcooHost *A, const CcooChunk *h, int k, int n, SysScalar *room)
 {
   const uint8_t *value = A->value + (int64_t)CCOO_ENTRY_BYTES * h->value;
@@ -190,22 +190,22 @@ static SYS_INLINE const SysScalar *CcooValuesOf(const CcooHost *A, const CcooChu
 
 static SYS_INLINE void CcooPrefetch(const uint8_t *p, int64_t n)
 {
-  for (int64_t k = 0; k < n; k += 64) __builtin_prefetch(p + PREFETCH + k, 0, 2);
+  for (int64_t k = 0; k < n; k += 64) __builtin_prefetch(p + CCOO_PREFETCH + k, 0, 2);
 }
 
-/* Sums of the rows of a chunk; returns the number of rows */
+/* Computes the sums of a chunk's rows; returns their number */
 static SYS_INLINE int CcooSums(const int width, const int K, const CcooHost *A, int64_t c, const SysScalar *x, SysScalar *sum)
 {
   const CcooChunk *h      = A->chunk + c;
   const int        ngroup = CcooGroups(A, c), vbytes = h->format & CCOO_TABLE ? 1 : (int)sizeof(SysScalar);
   const uint8_t   *row = A->index + (int64_t)CCOO_ENTRY_BYTES * h->index, *col = row + (h->format & CCOO_ROWS ? ngroup : 0);
-  SysScalar        room[PIECE * CCOO_MAX_K], open                              = 0;
+  SysScalar        room[CCOO_PIECE * CCOO_MAX_K], open                         = 0;
   int              nrow = 0;
 
   x += h->col;
-  __asm__("" : "+r"(x)); /* or the compiler adds the base to every offset instead */
-  for (int g0 = 0; g0 < ngroup; g0 += PIECE) {
-    const int        n    = ngroup - g0 < PIECE ? ngroup - g0 : PIECE;
+  __asm__("" : "+r"(x)); /* otherwise the compiler adds the base to every offset */
+  for (int g0 = 0; g0 < ngroup; g0 += CCOO_PIECE) {
+    const int        n    = ngroup - g0 < CCOO_PIECE ? ngroup - g0 : CCOO_PIECE;
     const SysScalar *val  = CcooValuesOf(A, h, g0 * K, n * K, room);
     const uint8_t   *at   = col + ((int64_t)g0 * K << width);
     uint64_t         ends = h->format & CCOO_ROWS ? CcooEnds(row + g0, n) : 0;
@@ -215,7 +215,7 @@ static SYS_INLINE int CcooSums(const int width, const int K, const CcooHost *A, 
     CcooPrefetch(A->value + (int64_t)CCOO_ENTRY_BYTES * h->value + (int64_t)g0 * K * vbytes, (int64_t)n * K * vbytes);
     if (g0 + n == ngroup) ends |= UINT64_C(1) << (n - 1);
 #if defined(CCOO_ROWS_OF_8)
-    if (K == 8 && ends == ~UINT64_C(0)) { /* all groups are rows: seven-point stencils */
+    if (K == 8 && ends == ~UINT64_C(0)) { /* every group is a row, as in seven-point stencils */
       for (; g < n; g += 4) CcooRows(width, val + g * K, at + (g * K << width), x, sum + nrow + g);
       sum[nrow] += open;
       open = 0;
@@ -235,7 +235,7 @@ static SYS_INLINE int CcooSums(const int width, const int K, const CcooHost *A, 
   return nrow;
 }
 
-/* One function for each width and each size of groups, which are then constants in the kernel */
+/* One function for each width and K, both constants in the kernel */
 #define SUMS(width, K) \
   static int SYS_ISA_NAME(Sums_##width##_##K)(const CcooHost *A, int64_t c, const SysScalar *x, SysScalar *sum) \
   { \
@@ -255,7 +255,7 @@ SUMS_OF(8)
 typedef int (*SumsFunction)(const CcooHost *, int64_t, const SysScalar *, SysScalar *);
 static const SumsFunction sums_functions[4][3] = {SUMS_NAMED(1), SUMS_NAMED(2), SUMS_NAMED(4), SUMS_NAMED(8)};
 
-/* The product of a row, from the CSR arrays */
+/* Returns the product of a row, from CSR */
 static SysScalar SYS_ISA_NAME(RowSum)(const CcooHost *A, int64_t r, const SysScalar *x)
 {
   SysScalar s = 0;
@@ -264,7 +264,7 @@ static SysScalar SYS_ISA_NAME(RowSum)(const CcooHost *A, int64_t r, const SysSca
   return s;
 }
 
-/* Stores the sums of n rows that end in the chunk */
+/* Stores the sums of the n rows that end in the chunk */
 static SYS_INLINE void CcooStore(const SysStore how, const CcooHost *A, int64_t r, int n, SysScalar *sum, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z)
 {
   int bad = 0;
@@ -287,7 +287,7 @@ static SYS_INLINE void CcooChunkAll(const SysStore how, const CcooHost *A, int64
   CcooStore(how, A, (int64_t)h->row + first, last - first, sum + first, alpha, x, beta, y, z);
 }
 
-/* Adds the partial sums of the row that begins in chunk c and goes on, in the order of the chunks, and stores the row */
+/* Adds the partial sums of the row that begins in chunk c and ends later, in the order of the chunks, and stores the row */
 static SYS_INLINE void CcooCarry(const SysStore how, const CcooHost *A, int64_t c, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z)
 {
   const CcooChunk *h = A->chunk + c;
@@ -317,7 +317,7 @@ static SYS_INLINE void CcooMultAll(const SysStore how, const CcooHost *A, SysSca
   }
 }
 
-/* z = alpha A x + beta y; y may be z, and is not read if beta is 0 */
+/* Computes z = alpha A x + beta y. y may be z; beta == 0: y is not read. */
 static void SYS_ISA_NAME(Mult)(const CcooHost *A, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z)
 {
   const SysStore how = SysFirstStore(beta, y, z);
@@ -328,7 +328,7 @@ static void SYS_ISA_NAME(Mult)(const CcooHost *A, SysScalar alpha, const SysScal
   else CcooMultAll(SYS_STORE_ADD, A, alpha, x, beta, y, z);
 }
 
-/* Adds f times the part of row r that chunk c has, from the CSR arrays */
+/* Adds f times row r's entries in chunk c, from CSR */
 static void SYS_ISA_NAME(RowTranspose)(const CcooHost *A, int64_t c, int64_t r, SysScalar f, SysScalar *z)
 {
   const SysInt begin = A->csr.i[r] > A->entry[c] ? A->csr.i[r] : A->entry[c], end = A->csr.i[r + 1] < A->entry[c + 1] ? A->csr.i[r + 1] : A->entry[c + 1];
@@ -341,17 +341,17 @@ static void SYS_ISA_NAME(ChunkTranspose)(const CcooHost *A, int64_t c, SysScalar
   const CcooChunk *h      = A->chunk + c;
   const int        ngroup = CcooGroups(A, c), K = A->params.k, width = (int)(h->format & CCOO_WIDTH);
   const uint8_t   *row = A->index + (int64_t)CCOO_ENTRY_BYTES * h->index, *col = row + (h->format & CCOO_ROWS ? ngroup : 0);
-  SysScalar        room[PIECE * CCOO_MAX_K];
+  SysScalar        room[CCOO_PIECE * CCOO_MAX_K];
 
-  for (int g0 = 0; g0 < ngroup; g0 += PIECE) {
-    const int        n   = ngroup - g0 < PIECE ? ngroup - g0 : PIECE;
+  for (int g0 = 0; g0 < ngroup; g0 += CCOO_PIECE) {
+    const int        n   = ngroup - g0 < CCOO_PIECE ? ngroup - g0 : CCOO_PIECE;
     const SysScalar *val = CcooValuesOf(A, h, g0 * K, n * K, room);
 
     for (int g = 0; g < n; g++) {
       const int64_t   r = (int64_t)h->row + (h->format & CCOO_ROWS ? row[g0 + g] : 0);
       const SysScalar f = alpha * x[r];
 
-      if (SysNotFinite(f)) { /* once for each row */
+      if (SysNotFinite(f)) { /* only one chunk handles the row */
         if (g0 + g == 0 || (h->format & CCOO_ROWS && row[g0 + g] != row[g0 + g - 1])) SYS_ISA_NAME(RowTranspose)(A, c, r, f, z);
         continue;
       }

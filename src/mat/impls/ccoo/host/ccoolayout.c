@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   The layout of a matrix in chunks, and the offsets of rows and columns
+   The chunks of a matrix, and the offsets of rows and columns
 */
 #include "mat/impls/ccoo/host/ccoolayout.h"
 
@@ -17,7 +17,7 @@ void CcooReachSet(const SysCSR *A, CcooReach *R)
   R->format = (hi - lo > UINT16_MAX ? 2 : (hi - lo > UINT8_MAX ? 1 : 0)) | (R->last > R->row ? CCOO_ROWS : 0);
 }
 
-/* Finds where the chunks begin whose first group is in the rows from r0 to r1; before groups come before these */
+/* Finds the chunks whose first group is in rows r0 to r1 - 1, after `before` groups */
 static void CcooLayoutBegin(CcooHost *A, int64_t r0, int64_t r1, int64_t before)
 {
   const int     K = A->params.k;
@@ -37,7 +37,7 @@ static void CcooLayoutBegin(CcooHost *A, int64_t r0, int64_t r1, int64_t before)
   }
 }
 
-/* Cuts the rows into parts, counts the groups of each part, and finds the beginnings of chunks */
+/* Partitions the rows, counts each part's groups, and finds the chunks' begins */
 static SysStatus CcooLayoutRows(CcooHost *A, int nworker)
 {
   const int64_t m      = A->csr.m;
@@ -85,7 +85,7 @@ SysStatus CcooLayoutChunks(CcooHost *A, int nworker)
 
     CcooReachSet(&A->csr, &R);
     h->col   = R.col;
-    h->value = R.format | (goes_on ? CCOO_GOES_ON : 0); /* kept here while other threads read format */
+    h->value = R.format | (goes_on ? CCOO_GOES_ON : 0); /* stored here: other threads still read format */
   }
   for (int64_t c = 0; c < A->nchunk; c++) {
     CcooChunk *h = A->chunk + c;
@@ -121,7 +121,7 @@ static SYS_INLINE void CcooFillChunk(const int width, const CcooHost *A, int64_t
   for (int64_t r = h->row; g < ngroup; r++) {
     const SysInt  end   = A->csr.i[r + 1] < A->entry[c + 1] ? A->csr.i[r + 1] : A->entry[c + 1];
     const SysInt  empty = (SysInt)h->col, *last = end > k ? A->csr.j + end - 1 : &empty;
-    const int64_t n = r == A->csr.m - 1 ? ngroup - g : CcooRowGroups(end - k, K); /* the last row has the groups that are left */
+    const int64_t n = r == A->csr.m - 1 ? ngroup - g : CcooRowGroups(end - k, K); /* the last row has the remaining groups */
 
     if (h->format & CCOO_ROWS) memset(row + g, (int)(r - h->row), (size_t)n);
     CcooSetColumns(width, col + (g * K << width), h->col, A->csr.j + k, end - k);

@@ -6,7 +6,7 @@
 
 #include "mat/impls/ccoo/host/ccoohost.h"
 
-/* The rows and columns of some consecutive entries, as a chunk or a part of one has them */
+/* The rows and columns of consecutive entries, such as a chunk */
 typedef struct {
   int64_t  row, last; /* first and last row */
   SysInt   begin, end;
@@ -14,10 +14,10 @@ typedef struct {
   uint32_t format; /* width and row offsets */
 } CcooReach;
 
-/* Finds the least column, the width and whether there are row offsets from row, last, begin and end */
+/* Sets the least column, the width and the flag of row offsets from row, last, begin and end */
 void CcooReachSet(const SysCSR *, CcooReach *);
 
-/* The row that has group g, if before groups come before row r; r and before are moved on to that row */
+/* Returns the row of group g. On entry *before groups precede row *r; advances both to the returned row. */
 static inline void CcooSeekGroup(const SysCSR *A, int k, int64_t g, int64_t *r, int64_t *before)
 {
   for (;; (*r)++) {
@@ -28,22 +28,22 @@ static inline void CcooSeekGroup(const SysCSR *A, int k, int64_t g, int64_t *r, 
   }
 }
 
-/* Lays out chunk[], of rows, columns and formats, and entry[] */
+/* Sets chunk[] (rows, columns and formats) and entry[] */
 SysStatus CcooLayoutChunks(CcooHost *, int nworker);
 
-/* Fills the offsets of the chunks from c0 to c1 */
+/* Fills the offsets of chunks c0 to c1 - 1 */
 void CcooLayoutFill(const CcooHost *, int64_t c0, int64_t c1);
 
-/* The storage of values that a matrix is to have */
+/* A storage of values for a matrix */
 typedef struct {
   SysTable *table;
-  uint8_t  *tabled; /* for each chunk: are its values places in the table? */
+  uint8_t  *tabled; /* for each chunk: the values are table indices */
   int64_t   nvalue; /* bytes */
 } CcooValues;
 
-/* Makes a table of the values, and chooses for each chunk whether to use the table; without values all chunks have plain values */
+/* Creates the table and chooses for each chunk whether to use it; without values all chunks are plain */
 SysStatus CcooValuesChoose(const CcooHost *, const SysCSR *, int nworker, CcooValues *);
 
-/* Stores the values as chosen, if there are any; if memory is short the old values stay */
+/* Stores the values as chosen, if any; the old values stay if memory is short */
 SysStatus CcooValuesTake(CcooHost *, const SysCSR *, int nworker, CcooValues *);
 void      CcooValuesDestroy(CcooValues *);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   The parameters of CCOO that are left open, by a model of the bytes that counts those of some chunks
+   Chooses CCOO's open parameters by the bytes of sampled chunks
 */
 #include "mat/impls/ccoo/host/ccoolayout.h"
 
@@ -14,7 +14,7 @@ static int64_t CcooPlanGroups(const SysCSR *A, int k)
   return n;
 }
 
-/* Finds the rows and entries of ngroup groups from group g on; r and before move on from earlier groups */
+/* Finds the rows and entries of ngroup groups from group g on; *r and *before advance from earlier groups */
 static void CcooPlanReach(const SysCSR *A, int k, int64_t g, int ngroup, int64_t *r, int64_t *before, CcooReach *R)
 {
   int64_t last, to;
@@ -29,7 +29,7 @@ static void CcooPlanReach(const SysCSR *A, int k, int64_t g, int ngroup, int64_t
   if (R->end > A->i[last + 1]) R->end = A->i[last + 1];
 }
 
-/* Makes the table as the layout does, but from some of the chunks */
+/* Creates the table as the layout does, from sampled chunks */
 static SysStatus CcooPlanTable(const SysCSR *A, int padded, int n, CcooReach R[], SysTable *T)
 {
   SysStatus status;
@@ -79,7 +79,7 @@ static SysStatus CcooPlanBytes(const SysCSR *A, const CcooParams *p, double *byt
   return status;
 }
 
-/* A matrix without entries has no chunks */
+/* Without entries there are no chunks */
 SysStatus CcooHostPlan(const SysCSR *A, CcooParams *p, double *bytes)
 {
   const CcooParams asked  = *p;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   The values of CCOO: plain, or places in a table
+   Storage of CCOO's values: plain, or table indices
 */
 #include "mat/impls/ccoo/host/ccoolayout.h"
 
 static const SysScalar zero = 0;
 
-/* Is every value of chunk c in the table? 0 is there, if there is padding. */
+/* Returns whether the table has every value of chunk c; with padding it has 0 */
 static int CcooValuesCovered(const CcooHost *A, const SysCSR *csr, int64_t c, SysTable *T, int add)
 {
   return SysTableCovers(T, add, A->entry[c + 1] - A->entry[c], csr->a + A->entry[c]);
@@ -30,7 +30,7 @@ SysStatus CcooValuesChoose(const CcooHost *A, const SysCSR *csr, int nworker, Cc
   #pragma omp parallel for num_threads(nworker) if (nworker > 1) schedule(static)
 #endif
     for (int64_t c = 0; c < A->nchunk; c++) V->tabled[c] = (uint8_t)CcooValuesCovered(A, csr, c, T, 0);
-    if (T->n < SYS_TABLE_VALUES) { /* the sample lacks some values */
+    if (T->n < SYS_TABLE_VALUES) { /* values that the sample missed */
       for (int64_t c = 0; c < A->nchunk; c++) V->tabled[c] = (uint8_t)(V->tabled[c] || CcooValuesCovered(A, csr, c, T, 1));
     }
   }

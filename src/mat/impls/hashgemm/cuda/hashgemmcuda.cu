@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   Patterns of matrices on the device, and rows put together and cut apart
+   Fingerprints of patterns on the device, and merging and cutting of rows
 */
 #include "mat/impls/hashgemm/cuda/hashgemmcuda.h"
 #include "mat/impls/hashgemm/cuda/spgemmcuda.cuh"
 
-#define EACH 8 /* entries for a thread */
+#define HASHGEMM_PATTERN_ENTRIES 8 /* entries a thread */
 
-/* Sums: they do not depend on the order in which threads arrive */
+/* Sums, which do not depend on the order of the threads */
 typedef struct {
   unsigned long long fingerprint, down, begins;
 } HashGEMMPattern;
 
-/* A different number for each place and column */
+/* Mixes a place and a column into one number */
 static __device__ inline unsigned long long HashGEMMPatternMix(unsigned place, unsigned value)
 {
   unsigned long long x = (unsigned long long)place << 32 | value;
@@ -28,13 +28,13 @@ static __device__ inline void HashGEMMPatternAdd(unsigned long long sum, unsigne
   if (threadIdx.x % SYS_WARP == 0 && sum) atomicAdd(all, sum);
 }
 
-/* Columns go down only from one row to the next */
+/* Columns descend only from one row to the next */
 static __global__ void __launch_bounds__(SYS_THREADS) HashGEMMPatternEntriesKernel(int64_t nz, const int *__restrict__ j, HashGEMMPattern *all)
 {
   unsigned long long sum = 0, down = 0;
-  int64_t            k = (int64_t)blockIdx.x * (SYS_THREADS * EACH) + threadIdx.x;
+  int64_t            k = (int64_t)blockIdx.x * (SYS_THREADS * HASHGEMM_PATTERN_ENTRIES) + threadIdx.x;
 
-  for (int e = 0; e < EACH && k < nz; e++, k += SYS_THREADS) {
+  for (int e = 0; e < HASHGEMM_PATTERN_ENTRIES && k < nz; e++, k += SYS_THREADS) {
     sum += HashGEMMPatternMix((unsigned)k, (unsigned)j[k]);
     down += k && j[k] <= j[k - 1];
   }
@@ -57,7 +57,7 @@ static __global__ void __launch_bounds__(SYS_THREADS) HashGEMMPatternRowsKernel(
 static SysStatus HashGEMMPatternSum(const SysCSR *A, HashGEMMPattern *all, HashGEMMPattern *host, cudaStream_t stream)
 {
   SYS_CUDA(cudaMemsetAsync(all, 0, sizeof(*all), stream));
-  SYS_CALL(SysLaunch(HashGEMMPatternEntriesKernel, SysBlocks(A->nz, SYS_THREADS * EACH), SYS_THREADS, 0, stream, A->nz, A->j, all));
+  SYS_CALL(SysLaunch(HashGEMMPatternEntriesKernel, SysBlocks(A->nz, SYS_THREADS * HASHGEMM_PATTERN_ENTRIES), SYS_THREADS, 0, stream, A->nz, A->j, all));
   SYS_CALL(SysLaunch(HashGEMMPatternRowsKernel, SysBlocks(A->m + 1, SYS_THREADS), SYS_THREADS, 0, stream, A->m, A->i, A->j, all));
   SYS_CUDA(cudaMemcpyAsync(host, all, sizeof(*host), cudaMemcpyDeviceToHost, stream));
   SYS_CUDA(cudaStreamSynchronize(stream));
@@ -79,9 +79,9 @@ SysStatus HashGEMMDeviceFingerprint(SpgemmDeviceContext *context, const SysCSR *
   return SYS_SUCCESS;
 }
 
-/* ---- Rows put together and cut apart: a few threads to each ---- */
+/* ---- Rows merged and cut: a few threads a row ---- */
 
-#define TEAM 8
+#define HASHGEMM_ROW_LANES 8
 
 static __device__ inline int HashGEMMRowBegin(const int *i, int64_t r)
 {
@@ -90,17 +90,17 @@ static __device__ inline int HashGEMMRowBegin(const int *i, int64_t r)
 
 static __global__ void __launch_bounds__(SYS_THREADS) HashGEMMMergeKernel(int64_t m, SysCSR d, SysCSR o, int n, const int *__restrict__ map, int *__restrict__ i, int *__restrict__ j, SysScalar *__restrict__ a)
 {
-  const int64_t r    = ((int64_t)blockIdx.x * SYS_THREADS + threadIdx.x) / TEAM;
-  const int     lane = (int)threadIdx.x % TEAM;
+  const int64_t r    = ((int64_t)blockIdx.x * SYS_THREADS + threadIdx.x) / HASHGEMM_ROW_LANES;
+  const int     lane = (int)threadIdx.x % HASHGEMM_ROW_LANES;
 
   if (r > m) return;
   if (i && !lane) i[r] = HashGEMMRowBegin(d.i, r) + HashGEMMRowBegin(o.i, r);
   if (r == m) return;
-  for (int k = HashGEMMRowBegin(d.i, r) + lane, shift = HashGEMMRowBegin(o.i, r); k < HashGEMMRowBegin(d.i, r + 1); k += TEAM) {
+  for (int k = HashGEMMRowBegin(d.i, r) + lane, shift = HashGEMMRowBegin(o.i, r); k < HashGEMMRowBegin(d.i, r + 1); k += HASHGEMM_ROW_LANES) {
     if (j) j[shift + k] = d.j[k];
     if (a) a[shift + k] = d.a[k];
   }
-  for (int k = HashGEMMRowBegin(o.i, r) + lane, shift = HashGEMMRowBegin(d.i, r + 1); k < HashGEMMRowBegin(o.i, r + 1); k += TEAM) {
+  for (int k = HashGEMMRowBegin(o.i, r) + lane, shift = HashGEMMRowBegin(d.i, r + 1); k < HashGEMMRowBegin(o.i, r + 1); k += HASHGEMM_ROW_LANES) {
     if (j) j[shift + k] = n + (map ? map[o.j[k]] : o.j[k]);
     if (a) a[shift + k] = o.a[k];
   }
@@ -108,13 +108,13 @@ static __global__ void __launch_bounds__(SYS_THREADS) HashGEMMMergeKernel(int64_
 
 SysStatus HashGEMMDeviceMerge(const SysCSR *d, const SysCSR *o, int n, const int *map, int *i, int *j, SysScalar *a, SysStream stream)
 {
-  return SysLaunch(HashGEMMMergeKernel, SysBlocks((d->m + 1) * TEAM, SYS_THREADS), SYS_THREADS, 0, stream, d->m, *d, *o, n, map, i, j, a);
+  return SysLaunch(HashGEMMMergeKernel, SysBlocks((d->m + 1) * HASHGEMM_ROW_LANES, SYS_THREADS), SYS_THREADS, 0, stream, d->m, *d, *o, n, map, i, j, a);
 }
 
 static __global__ void __launch_bounds__(SYS_THREADS) HashGEMMCutValuesKernel(HashGEMMDeviceCutRows rows, int64_t m, const int *__restrict__ di, const int *__restrict__ oi, SysScalar *__restrict__ da, SysScalar *__restrict__ oa)
 {
-  const int64_t    r    = ((int64_t)blockIdx.x * SYS_THREADS + threadIdx.x) / TEAM;
-  const int        lane = (int)threadIdx.x % TEAM;
+  const int64_t    r    = ((int64_t)blockIdx.x * SYS_THREADS + threadIdx.x) / HASHGEMM_ROW_LANES;
+  const int        lane = (int)threadIdx.x % HASHGEMM_ROW_LANES;
   const SysScalar *a;
   int              d, length;
 
@@ -123,13 +123,13 @@ static __global__ void __launch_bounds__(SYS_THREADS) HashGEMMCutValuesKernel(Ha
   else a = rows.a + rows.i[r];
   d      = HashGEMMRowBegin(di, r);
   length = HashGEMMRowBegin(di, r + 1) - d;
-  for (int k = lane; k < length; k += TEAM) da[d + k] = a[k];
-  for (int k = HashGEMMRowBegin(oi, r) + lane, first = HashGEMMRowBegin(oi, r); k < HashGEMMRowBegin(oi, r + 1); k += TEAM) oa[k] = a[length + k - first];
+  for (int k = lane; k < length; k += HASHGEMM_ROW_LANES) da[d + k] = a[k];
+  for (int k = HashGEMMRowBegin(oi, r) + lane, first = HashGEMMRowBegin(oi, r); k < HashGEMMRowBegin(oi, r + 1); k += HASHGEMM_ROW_LANES) oa[k] = a[length + k - first];
 }
 
 SysStatus HashGEMMDeviceCutValues(const HashGEMMDeviceCutRows *rows, int64_t m, const int *di, const int *oi, SysScalar *da, SysScalar *oa, SysStream stream)
 {
-  return SysLaunch(HashGEMMCutValuesKernel, SysBlocks(m * TEAM, SYS_THREADS), SYS_THREADS, 0, stream, *rows, m, di, oi, da, oa);
+  return SysLaunch(HashGEMMCutValuesKernel, SysBlocks(m * HASHGEMM_ROW_LANES, SYS_THREADS), SYS_THREADS, 0, stream, *rows, m, di, oi, da, oa);
 }
 
 static __global__ void __launch_bounds__(SYS_THREADS) HashGEMMScatterKernel(int64_t n, const int *__restrict__ place, const SysScalar *__restrict__ values, SysScalar *__restrict__ a)
@@ -146,13 +146,13 @@ SysStatus HashGEMMDeviceScatter(int64_t n, const int *place, const SysScalar *va
 
 static __global__ void __launch_bounds__(SYS_THREADS) HashGEMMTakeRowsKernel(int64_t n, const int *__restrict__ rows, const int *__restrict__ begin, const int *__restrict__ i, const SysScalar *__restrict__ a, SysScalar *__restrict__ taken)
 {
-  const int64_t r = ((int64_t)blockIdx.x * SYS_THREADS + threadIdx.x) / TEAM;
+  const int64_t r = ((int64_t)blockIdx.x * SYS_THREADS + threadIdx.x) / HASHGEMM_ROW_LANES;
 
   if (r >= n) return;
-  for (int k = (int)threadIdx.x % TEAM, first = i[rows[r]]; k < i[rows[r] + 1] - first; k += TEAM) taken[begin[r] + k] = a[first + k];
+  for (int k = (int)threadIdx.x % HASHGEMM_ROW_LANES, first = i[rows[r]]; k < i[rows[r] + 1] - first; k += HASHGEMM_ROW_LANES) taken[begin[r] + k] = a[first + k];
 }
 
 SysStatus HashGEMMDeviceTakeRows(int64_t n, const int *rows, const int *begin, const int *i, const SysScalar *a, SysScalar *taken, SysStream stream)
 {
-  return SysLaunch(HashGEMMTakeRowsKernel, SysBlocks(n * TEAM, SYS_THREADS), SYS_THREADS, 0, stream, n, rows, begin, i, a, taken);
+  return SysLaunch(HashGEMMTakeRowsKernel, SysBlocks(n * HASHGEMM_ROW_LANES, SYS_THREADS), SYS_THREADS, 0, stream, n, rows, begin, i, a, taken);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   Steps of products on a CUDA device besides multiplying, on raw CSR arrays. Nothing here or below knows PETSc's objects.
+   Steps of device products besides multiplication, on raw CSR arrays
 */
 #pragma once
 
@@ -10,15 +10,15 @@
 extern "C" {
 #endif
 
-/* A number that matrices with the same pattern share, but not the number of HashGEMMFingerprint(). *ascending is 0 if columns of a row are
-   not in ascending order, or repeated. Waits for the device. */
+/* Sets a fingerprint that matrices with the same pattern share; it differs from HashGEMMFingerprint()'s. Sets *ascending to 0 if a row's columns do
+   not ascend, or repeat. Waits for the device. */
 SysStatus HashGEMMDeviceFingerprint(SpgemmDeviceContext *, const SysCSR *, SysStream, uint64_t *fingerprint, int *ascending);
 
-/* Two matrices side by side, as in hashgemmrows.h: the columns of the second one, numbered by map if it is not NULL, follow from n on. A matrix without
-   entries may have no arrays. Those of i, j and a that are NULL are not made. */
+/* Merges two matrices as in hashgemmrows.h: the second's columns, renumbered by map unless NULL, follow from n on. A matrix without entries may lack
+   arrays. NULL among i, j and a: not computed. */
 SysStatus HashGEMMDeviceMerge(const SysCSR *d, const SysCSR *o, int n, const int *map, int *i, int *j, SysScalar *a, SysStream);
 
-/* The values of rows cut apart, as by HashGEMMCutValues(): row r is row from[r] of other, if from is not NULL and from[r] not negative */
+/* The values of cut rows, as in HashGEMMCutValues(): row r is row from[r] of `other` if from is not NULL and from[r] >= 0 */
 typedef struct {
   const int       *i, *otheri, *from;
   const SysScalar *a, *othera;
@@ -29,7 +29,7 @@ SysStatus HashGEMMDeviceCutValues(const HashGEMMDeviceCutRows *, int64_t m, cons
 /* a[place[k]] = values[k] */
 SysStatus HashGEMMDeviceScatter(int64_t n, const int *place, const SysScalar *values, SysScalar *a, SysStream);
 
-/* The values of some rows in one array, those of row rows[k] from begin[k] on */
+/* Gathers the values of some rows in one array, row rows[k]'s from begin[k] on */
 SysStatus HashGEMMDeviceTakeRows(int64_t n, const int *rows, const int *begin, const int *i, const SysScalar *a, SysScalar *taken, SysStream);
 
 #if defined(__cplusplus)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   Sparse products on a CUDA device: the context that all products share, and the steps of each kind of product
+   SpGEMM on a CUDA device: the products' shared context, and the steps of each kind of product
 */
 #include <limits.h>
 #include <stdint.h>
@@ -107,7 +107,7 @@ static SysStatus SpgemmDeviceTranspose(SpgemmDevice *S, const SysCSR *A, SpgemmA
   return SYS_SUCCESS;
 }
 
-/* The first of two products: its pattern */
+/* Computes the pattern of the first of two products */
 static SysStatus SpgemmDeviceMakeInner(SpgemmDevice *S, const SysCSR *A, const SysCSR *B, const SysCSR *C, cudaStream_t stream)
 {
   SpgemmStep   *step = &S->step[0];
@@ -175,7 +175,7 @@ static SysStatus SpgemmDeviceMakeSteps(SpgemmDevice *S, const SysCSR *A, const S
   return SpgemmStepCount(S, &S->step[S->nstep - 1], left, right, stream);
 }
 
-/* Remembers the sizes of the operands, or compares them: operands of other sizes could lead out of the arrays */
+/* Stores the operands' sizes, or compares them: other sizes could exceed the arrays */
 static SysStatus SpgemmDeviceSizes(SpgemmDevice *S, bool first, const SysCSR *A, const SysCSR *B, const SysCSR *C)
 {
   const SysCSR *operand[3] = {A, B, S->type == SPGEMM_ABC ? C : NULL};
@@ -211,7 +211,7 @@ SysStatus SpgemmDeviceCreate(SpgemmDeviceContext *context, SpgemmType type, Spge
   return status;
 }
 
-/* New values of the transpose, of the first of two products, and of the result */
+/* Computes new values of the transpose, of the first of two products, and of the result */
 SysStatus SpgemmDeviceRevalue(SpgemmDevice *S, const SysCSR *A, const SysCSR *B, const SysCSR *C, const int *i, const int *j, SysScalar *a, SysStream stream)
 {
   const SysCSR *left, *right;

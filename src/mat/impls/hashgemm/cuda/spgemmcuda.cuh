@@ -1,20 +1,32 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   Sparse products on the device: what the kernels share
+   SpGEMM on the device: shared declarations of the kernels.
 
-   The columns of B are looked at in words of 32: a row of B is also a list of words and of the bits in them, which is all that the pattern of the
-   result needs, and for most matrices from meshes much shorter. A row of the result is a set of words too. The place of a
-   column's value is the number of entries before its word and of the bits below its own.
+   Idea. The pattern of C needs only which columns occur, and neighbouring columns often occur together. So the columns of B are read in words of 32:
+   a row of B is also a list of words and their bits, for most meshes much shorter. A row of C is a set of words, and the place of a column's value is
+   the number of entries before its word and of the bits below its own.
 
-   The pattern of a row of few products is made by a team of 8, 16 or 32 threads. If rows of B have many columns in a word, its words are in a hash table,
-   which is sorted once; otherwise the columns of all products are sorted. Any other row is cut into units, windows of columns, to be made by a block
-   each, with an array of all words of the window.
+         row of B, columns 3 4 7 | 40 41      words: (0: bits 3 4 7) (1: bits 8 9)
+         row of C = union of words            place of column 41 = entries before word 1 + bits below 9
 
-   Values are added by a team, where a table of the known columns says; long rows are cut into parts, for a warp each; rows of grids by a lane each, for
-   groups of rows that follow each other.
+   Rows are sorted into bins by an upper bound of their work; each bin has a kernel:
 
-   Determinism: what makes patterns sets bits, in any order. Values are added in the order of A's entries: within a row of B no two threads meet, and
-   the team waits for all its threads between two rows of B.
+         pattern   few products       a team of 8, 16 or 32 threads: a hash table of words, sorted once;
+                                      or, if words have few columns, a sort of all columns
+                   other rows         units: windows of columns, a block and a bit mask each
+         values    few entries        a team, with a table from columns to places
+                   long rows          parts, a warp each
+                   grids              lines of shifted rows, a lane a row
+         at once   esc                all products expanded, sorted in registers, compressed (SPGEMM_AUTO: hardly compressing rows)
+                   heap merge table   for comparison
+
+   Work space. Words of B, 16 bytes a row and 8 a word; bins, sizes and places, O(m); kept words and columns of C if memory suffices; rows computed at
+   once need an entry a product, or a sampled estimate. New values may keep 2 bytes a product.
+
+   Complexity. O(products) time; each product is read twice (pattern, values), once at once.
+
+   Determinism. Kernels for patterns set bits, in any order. Values are added in the order of A's entries: within a row of B no two threads meet, and
+   the team synchronizes between two rows of B.
 */
 #pragma once
 
@@ -27,33 +39,33 @@
 #define SPGEMM_BINS    64
 #define SPGEMM_NOWORD  0xffffffffu
 
-/* Values of a row are a team's only if it has no more entries in A than the first of these, and in the result than the second */
+/* A row's values belong to a team up to these many entries in A, and in the result */
 #define SPGEMM_LONG_ROW     256
 #define SPGEMM_TEAM_ENTRIES 512
 
-#define SPGEMM_UNIT_WORDS    2048   /* at most */
-#define SPGEMM_UNIT_PRODUCTS 131072 /* aimed at */
+#define SPGEMM_UNIT_WORDS    2048   /* most words of a unit */
+#define SPGEMM_UNIT_PRODUCTS 131072 /* usual products of a unit */
 #define SPGEMM_UNIT_THREADS  128
-#define SPGEMM_PART_CLASSES  3     /* by their entries: at most 256, 512, 1024 */
-#define SPGEMM_PART_ENTRIES  1024  /* at most */
-#define SPGEMM_PART_PRODUCTS 32768 /* aimed at, */
-#define SPGEMM_PART_LEAST    256   /* unless entries become fewer */
-#define SPGEMM_NARROW        2     /* a part that spans fewer words than a half of its class's entries has an array of them all, */
-#define SPGEMM_FEW_WORDS     4     /* another that has at most a quarter a table of words */
+#define SPGEMM_PART_CLASSES  3     /* classes of parts, by entries: at most 256, 512, 1024 */
+#define SPGEMM_PART_ENTRIES  1024  /* most entries of a part */
+#define SPGEMM_PART_PRODUCTS 32768 /* usual products of a part */
+#define SPGEMM_PART_LEAST    256   /* least entries of a part */
+#define SPGEMM_NARROW        2     /* a part with fewer words than 1 / SPGEMM_NARROW of its class's entries has an array of them */
+#define SPGEMM_FEW_WORDS     4     /* a part with at most 1 / SPGEMM_FEW_WORDS of them has a table of words */
 
-/* Shared memory that a block may have on every device. What a kernel needs is known when it is compiled; one that needs more than this has a limit below. */
+/* Bytes of shared memory a block on every device. A kernel's need is known at compile time; one that needs more has a limit below. */
 #define SPGEMM_SHARED      (48 << 10)
 #define SPGEMM_FITS(bytes) static_assert((bytes) <= SPGEMM_SHARED, "more shared memory than each device has")
 
-/* What follows from the shared memory that a block may have on the device. Rows beyond a limit go to kernels that need less. */
+/* Limits from the device's shared memory a block. Rows beyond a limit use kernels that need less. */
 typedef struct {
-  unsigned hash_words;      /* of a row whose pattern is hashed, at most */
-  unsigned table_products;  /* of a row that the largest table of columns and sums makes, at most: others have the next smaller one */
-  int      team_entries[2]; /* of a row whose values 16 threads make, in the result; [1] if its columns are looked for by words */
+  unsigned hash_words;      /* most words of a row with a hashed pattern */
+  unsigned table_products;  /* most products of a row in the largest table of columns and sums; others use the next smaller one */
+  int      team_entries[2]; /* most entries of a row with values by 16 threads; [1]: columns found by words */
   unsigned line_bytes;      /* of a group of lines */
 } SpgemmLimits;
 
-/* Bins of rows while entries are counted, by an upper bound of their words: what a table holds up to three quarters */
+/* Bins of rows while entries are counted, by an upper bound of their words: three quarters of a table's slots */
 enum {
   COUNT_EMPTY,
   COUNT_COPY,
@@ -86,22 +98,22 @@ enum {
   PATTERN_32_256,
   PATTERN_32_512,
   PATTERN_32_1024,
-  PATTERN_32_MORE, /* of no more than 3072 words */
+  PATTERN_32_MORE, /* at most 3072 words */
   PATTERN_WINDOW,
   PATTERN_KEPT_32, /* whose words were kept, by entries */
   PATTERN_KEPT_64,
   PATTERN_KEPT_MORE,
   PATTERN_SORTED_64, /* whose columns were kept */
   PATTERN_SORTED_MORE,
-  PATTERN_SORT_64, /* or not: by products again */
+  PATTERN_SORT_64, /* whose columns were not kept: by products again */
   PATTERN_SORT_128,
   PATTERN_SORT_256,
   PATTERN_SORT_512,
-  PATTERN_MADE /* made as they were counted */
+  PATTERN_MADE /* computed while counting */
 };
 
-/* Kinds of rows for values, by team and entries; the second time those of B's rows that have many columns in a word. Each is two bins: in the second are
-   rows that were made as they were counted. */
+/* Kinds of rows for values, by team and entries; second, rows whose rows of B have many columns a word. Each kind is two bins: the second holds rows
+   computed while counting. */
 enum {
   VALUES_EMPTY,
   VALUES_COPY,
@@ -126,8 +138,8 @@ enum {
   VALUES_PARTS
 };
 
-/* Of a row: its bin for counting; the team that suits the length of the rows of B it needs, 8, 16 or 32 threads, 3 for
-   longer ones, 4 if the row of A is long too; and whether they have many columns in a word */
+/* For each row: its bin for counting; the team for its rows of B: 8, 16 or 32 threads, 3 for longer ones, 4 if the row of A is long too; and whether
+   they have many columns a word */
 #define SPGEMM_KIND(bin, team, words) ((unsigned char)((bin) | (team) << 4 | (words) << 7))
 #define SPGEMM_KIND_BIN(kind)         ((kind)&15)
 #define SPGEMM_KIND_TEAM(kind)        ((kind) >> 4 & 7)
@@ -140,17 +152,17 @@ typedef struct {
 typedef struct {
   SpgemmBins         count, pattern, values;
   unsigned           parts[SPGEMM_PART_CLASSES], part_place[SPGEMM_PART_CLASSES], unit_next, long_rows;
-  unsigned           line_groups, line_rows, line_bytes;           /* of lines of shifted rows: groups that were found, rows of those that are made so, shared memory */
-  unsigned long long products, units, nonzeros, pairs, hash_words; /* pairs of parts and entries of A; words of rows that are counted by hashing, at most */
-  unsigned long long window_words, bits_next;                      /* of all units; of the words that units keep, the first that is not taken yet */
-  unsigned long long made, made_next, unmade;                      /* products of rows that are made as they are counted, or by auto can be; of these rows' places, the first that is not taken yet; sorted rows that cannot be made so */
-  unsigned long long sampled, found;                               /* products of a sample of the sorted rows, and their entries */
+  unsigned           line_groups, line_rows, line_bytes;           /* lines of shifted rows: groups found, their rows, shared memory */
+  unsigned long long products, units, nonzeros, pairs, hash_words; /* pairs: of parts and entries of A; hash_words: most words of rows counted by hashing */
+  unsigned long long window_words, bits_next;                      /* of all units; index of the first free place for units' words */
+  unsigned long long made, made_next, unmade;                      /* products of rows computed while counting, or that SPGEMM_AUTO could compute so; index of the first free place for these rows; sorted rows that cannot be computed so */
+  unsigned long long sampled, found;                               /* products of sampled sorted rows, and their entries */
   unsigned long long line_products;                                /* of rows in lines */
-  long long          shifted;                                      /* of some rows of B, four times the shifted ones less three times all */
-  long long          scattered;                                    /* of some rows of B, twice their words less their columns; behind what is counted again if there is no memory */
+  long long          shifted;                                      /* over sampled rows of B: 4 * shifted - 3 * all */
+  long long          scattered;                                    /* over sampled rows of B: 2 * words - columns; members after this are counted again if memory is short */
 } SpgemmCounters;
 
-/* A bin for each row, among other bits; the lists of the rows of each bin, one after the other; and how many they are */
+/* Each row's bin, among other bits; the rows of each bin in sequence; their numbers */
 typedef struct {
   const unsigned char *bin;
   unsigned char        mask;
@@ -158,58 +170,58 @@ typedef struct {
   SpgemmBins          *bins;
 } SpgemmLists;
 
-/* From here on places are not kept: 32 bits cannot count the pairs, or the products of a row */
+/* Number of pairs from which on places are not kept: 32 bits cannot count them, or a row's products */
 #define SPGEMM_MANY_PAIRS (1ull << 32)
 
-/* Are rows of the bin made as they are counted? */
+/* Returns whether the bin's rows are computed while counting */
 static __host__ __device__ inline bool SpgemmMakes(SpgemmAccumulator accumulator, int bin)
 {
   return bin == COUNT_HEAP_8 || bin == COUNT_HEAP_16 || bin == COUNT_MERGE || (accumulator == SPGEMM_ESC && bin >= COUNT_SORT_64 && bin <= COUNT_SORT_512) || (accumulator == SPGEMM_TABLE && bin >= COUNT_128 && bin < COUNT_WINDOW);
 }
 
-/* A and B as a kernel sees them */
+/* A and B for a kernel */
 typedef struct {
   int              m, k, n; /* rows of A, rows of B, columns of B */
   const int       *Ai, *Aj, *Bi, *Bj;
   const SysScalar *Aa, *Ba;
-  int4            *rowB;  /* of every row of B: where it begins, its words, first and last column */
-  uint2           *wordB; /* word and bits; those of row r from Bi[r] on */
+  int4            *rowB;  /* each row of B: begin, words, first and last column */
+  uint2           *wordB; /* words and bits, row r's from Bi[r] on */
 } SpgemmOperands;
 
 typedef struct {
   int      row;
-  unsigned begin, end;      /* words */
-  int      entries, offset; /* its own, and those of the row before it; before they are counted, offset is -1 for the only unit of a row */
-  unsigned kept;            /* the place of its bits, or SPGEMM_NOWORD if they are not kept */
+  unsigned begin, end;      /* in words */
+  int      entries, offset; /* entries of the unit, and of the row before it; before counting, offset is -1 for a row's only unit */
+  unsigned kept;            /* place of its bits; SPGEMM_NOWORD: not kept */
 } SpgemmUnit;
 
 typedef struct {
-  int row, first, entries; /* first counts in the row */
+  int row, first, entries; /* first: relative to the row */
 } SpgemmPart;
 
-/* Words of rows of the result as they are counted, in a table or a single unit, so that the pattern need not find them again: those of row r, if it has no more than
-   capacity, from r * capacity on, in any order. Otherwise the bits of a unit: of each 32 of its words, which have bits; then these words. */
+/* Words of the result's rows, kept from the count so that the pattern need not find them again: row r's, up to capacity, from r * capacity on, in any
+   order. Larger rows keep the bits of a unit: for each 32 words, a mask of nonempty ones, then these words. */
 #define SPGEMM_MOST_KEPT 64
 #define SPGEMM_NOT_KEPT  255
 typedef struct {
-  int            capacity; /* 0: there is no memory for it */
+  int            capacity; /* 0: memory was short */
   uint2         *word;
-  unsigned char *words; /* how many of each row, or SPGEMM_NOT_KEPT */
+  unsigned char *words; /* number for each row, or SPGEMM_NOT_KEPT */
 
-  unsigned            room; /* for bits of units, and what comes next: 0 without memory for it */
+  unsigned            room; /* for units' bits and the following; 0: memory was short */
   unsigned           *bits;
   unsigned long long *bits_next;
 } SpgemmKept;
 
-/* Columns of rows of the result, sorted as they are counted: those of row r from place[r] * SPGEMM_SORTED_UNIT on */
+/* Sorted columns of the result's rows, kept from the count: row r's from place[r] * SPGEMM_SORTED_UNIT on */
 #define SPGEMM_SORTED_UNIT 64
 typedef struct {
-  int      *column; /* NULL: there is no memory for it */
+  int      *column; /* NULL: memory was short */
   unsigned *place;
 } SpgemmSorted;
 
-/* From as many products on, rows that are sorted are made in room for as many entries as a sample of rows says, and words of B are not kept for them. That takes up to
-   7 % more time, which auto spends if the room for all products would take gigabytes. */
+/* Products from which on sorted rows are computed in memory for the entries estimated from a sample, and their words of B are not kept. That took up
+   to 7 % longer; SPGEMM_AUTO does it if memory for all products would take gigabytes. */
 #if !defined(SPGEMM_SAMPLE_PRODUCTS)
   #define SPGEMM_SAMPLE_PRODUCTS (1 << 21)
 #endif
@@ -219,35 +231,35 @@ typedef struct {
 #if !defined(SPGEMM_SAMPLE_ROWS)
   #define SPGEMM_SAMPLE_ROWS 1024
 #endif
-#define SPGEMM_SAMPLE_MORE (1 + 1. / 32) /* entries, for each that is expected */
+#define SPGEMM_SAMPLE_MORE (1 + 1. / 32) /* ratio: allocated over estimated entries */
 
-/* Rows of the result that are made as they are counted: those of row r from place[r] on. A row that is sorted and does not find room is only counted. */
-#define SPGEMM_MADE_PRODUCTS 512 /* of such a row, at most */
-#define SPGEMM_ESC_LEAST     20  /* products of such a row on average, by auto */
+/* Rows of the result computed while counting: row r's from place[r] on. A sorted row without a place is only counted. */
+#define SPGEMM_MADE_PRODUCTS 512 /* most products of such a row */
+#define SPGEMM_ESC_LEAST     20  /* SPGEMM_AUTO: least mean products of such rows */
 #if !defined(SPGEMM_ESC_FEW)
-  #define SPGEMM_ESC_FEW (1 << 21) /* products of the matrix, up to which auto makes such rows in any case: the kernels that it spares take the longer */
+  #define SPGEMM_ESC_FEW (1 << 21) /* products of a matrix up to which SPGEMM_AUTO always computes such rows: launching the other kernels takes longer */
 #endif
-#define SPGEMM_MERGE_MOST   (1 << 20) /* products of a row that is merged */
-#define SPGEMM_MERGE_CHUNK  512       /* of them at a time */
+#define SPGEMM_MERGE_MOST   (1 << 20) /* most products of a merged row */
+#define SPGEMM_MERGE_CHUNK  512       /* products merged at a time */
 #define SPGEMM_MERGE_SHARED 512       /* entries of the result in shared memory */
-#define SPGEMM_HEAP_ENTRIES 16        /* in A */
+#define SPGEMM_HEAP_ENTRIES 16        /* most entries in A */
 #define SPGEMM_HEAP_BITS    4
-#define SPGEMM_TABLE_MOST   (1 << 20) /* products of a row that is made by a table */
+#define SPGEMM_TABLE_MOST   (1 << 20) /* most products of a table's row */
 #if !defined(SPGEMM_TABLE_LARGE)
-  #define SPGEMM_TABLE_LARGE 6144 /* by the largest that is in shared memory */
+  #define SPGEMM_TABLE_LARGE 6144 /* most products of the largest table in shared memory */
 #endif
 typedef struct {
   int                *column;
   SysScalar          *value;
   unsigned           *place;
-  unsigned long long *next; /* the first place that is not taken yet */
-  size_t              room; /* entries */
+  unsigned long long *next; /* index of the first free place */
+  size_t              room; /* in entries */
 } SpgemmMade;
 
-/* A table of columns and sums in shared memory is left when it has more columns than this: it is never fuller than to three quarters */
+/* Most columns of a table in shared memory, which is then at most three quarters full; with more the row moves to another table */
 #define SPGEMM_TABLE_HOLDS(LOG) ((3u << (LOG)) / 4 - SYS_WARP)
 
-/* Entries that a row has at most, and slots of a table in global memory for so many */
+/* Returns the most entries of a row, and the slots of a table in global memory for them */
 static __device__ inline unsigned SpgemmRowBound(unsigned products, unsigned span)
 {
   return products <= span ? products : span + 1;
@@ -258,21 +270,20 @@ static __device__ inline unsigned SpgemmTableSlots(unsigned bound)
   return bound + bound / 3 + 1;
 }
 
-/* Lines of shifted rows, which are looked for from as many products on. A row is made so if it has no more entries than this, and as many products for
-   each of them as that. */
+/* Lines of shifted rows: products from which on they are searched; most entries of such a row, and least products an entry */
 #if !defined(SPGEMM_LINE_LEAST)
   #define SPGEMM_LINE_LEAST (1 << 25)
 #endif
 #define SPGEMM_LINE_ENTRIES  128
 #define SPGEMM_LINE_PRODUCTS 4
-#define SPGEMM_LINE_SHARED   (96 << 10) /* bytes of a block, at most */
+#define SPGEMM_LINE_SHARED   (96 << 10) /* most bytes of a block */
 typedef struct {
-  unsigned char *shifted; /* rows of B that have the columns of the row before, each shifted by one */
+  unsigned char *shifted; /* rows of B with the previous row's columns shifted by one */
   unsigned char *line;    /* rows of the result in a group */
-  int2          *group;   /* its first row, and how many */
+  int2          *group;   /* its first row, and their number */
 } SpgemmLines;
 
-/* Parts, by how they find the sum of a column */
+/* Kinds of parts, by how they find a column's sum */
 enum {
   SPGEMM_PART_NARROW,
   SPGEMM_PART_WORDS,
@@ -280,7 +291,7 @@ enum {
   SPGEMM_PART_KINDS
 };
 
-/* Values the first time; the second time, when the place of the sum of each product is kept, if there is memory; then by these */
+/* Modes: values the first time; the second time, storing each product's place if memory suffices; then by these places */
 enum {
   SPGEMM_FIND,
   SPGEMM_KEEP,
@@ -288,27 +299,27 @@ enum {
 };
 
 typedef struct {
-  unsigned short     *place;  /* of all products, counted from the first entry of the row or part */
-  unsigned long long *offset; /* of row r's places; for rows in parts, of those that are not taken yet */
-  uint4              *pair;   /* of parts: entry of B to begin with, entry of A, and place and length; those of part p from list[p].x on, list[p].y of them */
+  unsigned short     *place;  /* of all products, relative to the row's or part's first entry */
+  unsigned long long *offset; /* row r's first place; for rows in parts, the first free one */
+  uint4              *pair;   /* of parts: first entry of B, entry of A, place and length; part p's from list[p].x on, list[p].y of them */
   uint2              *list;
-  unsigned           *pair_next; /* the first that is not taken yet */
-  const unsigned     *made;      /* not NULL: parts of rows that have a place here have values already; SPGEMM_NOWORD: none */
+  unsigned           *pair_next; /* index of the first free pair */
+  const unsigned     *made;      /* not NULL: rows with a place here already have values in their parts; SPGEMM_NOWORD: no place */
 } SpgemmPlaces;
 
-SpgemmLimits SpgemmDeviceLimits(size_t shared);    /* of a device whose blocks may have so many bytes */
-size_t       SpgemmDeviceHashShared(void);         /* bytes, for rows of all words; */
-size_t       SpgemmDeviceTableShared(void);        /* for the largest table of columns and sums; */
-size_t       SpgemmDeviceValuesShared(bool words); /* for values by 16 threads */
+SpgemmLimits SpgemmDeviceLimits(size_t shared);    /* for a device with this many bytes a block */
+size_t       SpgemmDeviceHashShared(void);         /* bytes for rows of all words */
+size_t       SpgemmDeviceTableShared(void);        /* bytes of the largest table of columns and sums */
+size_t       SpgemmDeviceValuesShared(bool words); /* bytes for values by 16 threads */
 
 SysStatus SpgemmDeviceWords(const SpgemmOperands *, int *long_rows, SpgemmCounters *, cudaStream_t);
-int64_t   SpgemmDeviceLongRows(int64_t nz); /* how many there can be */
+int64_t   SpgemmDeviceLongRows(int64_t nz); /* returns the most long rows */
 SysStatus SpgemmDeviceClassify(const SpgemmOperands *, const SpgemmLimits *, SpgemmAccumulator, int *size, unsigned *work, uint2 *range, unsigned char *kind, SpgemmCounters *, cudaStream_t);
-/* Makes one or two lists of each row, and copies the counters to the host */
+/* Lists each row in one or two lists, and copies the counters to the host */
 SysStatus SpgemmDeviceScatter(int m, std::initializer_list<SpgemmLists>, const SpgemmCounters *, SpgemmCounters *host, cudaStream_t);
 SysStatus SpgemmDeviceUnits(int n, const int *rows, const int *size, const uint2 *range, SpgemmUnit *, int *first, SpgemmCounters *, cudaStream_t);
 SysStatus SpgemmDeviceSumUnits(int n, const int *rows, const int *first, SpgemmUnit *, int *size, cudaStream_t);
-/* place is that of SpgemmMade, line that of SpgemmLines, or NULL */
+/* place: of SpgemmMade, line: of SpgemmLines; or NULL */
 SysStatus SpgemmDeviceReclassify(int m, const SpgemmLimits *, SpgemmAccumulator, const unsigned char *kind, const unsigned char *words, const unsigned *place, bool sorted, const int *size, const unsigned *work, const int *Ai, unsigned char *line, unsigned char *pattern, unsigned char *values, SpgemmCounters *, cudaStream_t);
 SysStatus SpgemmDeviceParts(int n, const int *rows, const int *size, const unsigned *work, SpgemmPart *, SpgemmCounters *, cudaStream_t);
 SysStatus SpgemmDeviceOrderParts(int part_class, const SpgemmPart *, int n, const int *Ci, const int *Cj, int *order, unsigned count[SPGEMM_PART_KINDS], cudaStream_t);
@@ -323,19 +334,19 @@ SysStatus SpgemmDeviceEscRows(const SpgemmOperands *, int bin, const int *rows, 
 SysStatus SpgemmDeviceHeapRows(const SpgemmOperands *, int bin, const int *rows, int n, const uint2 *range, const unsigned *work, int *size, const SpgemmMade *, cudaStream_t);
 SysStatus SpgemmDeviceMergeRows(const SpgemmOperands *, const int *rows, int n, const uint2 *range, const unsigned *work, int *size, const SpgemmMade *, cudaStream_t);
 SysStatus SpgemmDeviceTableRows(const SpgemmOperands *, int bin, const int *rows, int n, const uint2 *range, const unsigned *work, int *size, const SpgemmMade *, cudaStream_t);
-SysStatus SpgemmDeviceMadeRows(const SpgemmMade *, int m, int64_t nz, const int *Ci, int *Cj, SysScalar *Ca, cudaStream_t); /* columns, values, or both: the others are NULL */
+SysStatus SpgemmDeviceMadeRows(const SpgemmMade *, int m, int64_t nz, const int *Ci, int *Cj, SysScalar *Ca, cudaStream_t); /* columns, values, or both; NULL: not requested */
 SysStatus SpgemmDeviceWindowCount(const SpgemmOperands *, SpgemmUnit *, int n, const SpgemmKept *, cudaStream_t);
 SysStatus SpgemmDeviceWindowPattern(const SpgemmOperands *, const SpgemmUnit *, int n, const SpgemmKept *, const int *Ci, int *Cj, cudaStream_t);
 SysStatus SpgemmDeviceValues(const SpgemmOperands *, int bin, const int *rows, int n, int mode, const SpgemmPlaces *, const int *Ci, const int *Cj, SysScalar *Ca, cudaStream_t);
-/* order and count are those of SpgemmDeviceOrderParts(), behind count as many zeros; each kind has a stream of its own */
+/* order and count from SpgemmDeviceOrderParts(), followed by as many zeros; each kind runs on its own stream */
 SysStatus SpgemmDevicePartValues(const SpgemmOperands *, int part_class, const SpgemmPart *, const int *order, unsigned count[2 * SPGEMM_PART_KINDS], int n, int mode, const SpgemmPlaces *, const int *Ci, const int *Cj, SysScalar *Ca, const cudaStream_t[SPGEMM_PART_KINDS]);
 
-/* Lines of shifted rows, if most rows of B are; then values of their groups */
-int64_t   SpgemmDeviceMostGroups(int64_t m); /* how many there can be */
+/* Lines of shifted rows, if most rows of B are shifted; then values of their groups */
+int64_t   SpgemmDeviceMostGroups(int64_t m); /* returns the most groups */
 SysStatus SpgemmDeviceFindLines(const SpgemmOperands *, const SpgemmLimits *, const SpgemmLines *, SpgemmCounters *, cudaStream_t);
 SysStatus SpgemmDeviceLineValues(const SpgemmOperands *, const SpgemmLines *, int groups, unsigned bytes, const int *Ci, const int *Cj, SysScalar *Ca, cudaStream_t);
 
-/* Where the places of every row begin; rows in lines have none */
+/* Sets each row's first place; rows in lines have none */
 SysStatus SpgemmDevicePlacesSize(int m, size_t *bytes);
 SysStatus SpgemmDevicePlaces(const SpgemmOperands *, const unsigned char *line, unsigned long long *offset, void *work, size_t bytes, cudaStream_t);
 

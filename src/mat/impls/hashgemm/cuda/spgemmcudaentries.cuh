@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   Sparse products on the device: the products of a row, for a team of 8, 16 or 32 threads, one row of B after the other
+   SpGEMM on the device: iterates over a row's products with a team of 8, 16 or 32 threads, one row of B after the other
 */
 #pragma once
 
 #include "mat/impls/hashgemm/cuda/spgemmcudafind.cuh"
 
-/* A row of B, and the value of A that it is multiplied by */
+/* A row of B and its factor in A */
 typedef struct {
   int       from, length;
   SysScalar a;
 } Entry;
 
-/* Calls f(entry, one) for the entries of A from begin to end, where one is the lane's first product of that row of B; the others begin at q = lane + T. The
-   next entry's is on its way meanwhile. All lanes of the warp come along, most being the entries of its longest row; shared has room for a team's. */
+/* Calls f(entry, one) for the entries of A from begin to end - 1; one: the lane's first product of that row of B, the others follow at q = lane + T.
+   Prefetches the next entry's. All lanes of the warp take part; most: entries of its longest row; shared: one slot a team. */
 template <int T, typename F>
 static __device__ __forceinline__ void EntriesForEach(const SpgemmOperands &P, int begin, int end, int most, int lane, Entry *shared, const F &f)
 {

@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   Sparse products on the device: rows of few products by expanding, sorting and compressing, each by a team of 8, 16 or 32 threads. A row is made, columns
-   and values, as it is counted, if there is room: in a large product that is for as many entries as a sample of rows says, and what finds none is made later.
-   The team expands all products into shared memory, sorts them in registers by column and then by number, which is the order of A's entries, and adds those
-   of a column one after the other.
+   SpGEMM on the device, accumulator esc: expand, sort, compress. A team of 8, 16 or 32 threads expands a row's products into shared memory, sorts
+   them in registers by column and then by number, which is the order of A's entries, and adds each column's in order. A row is computed while it is
+   counted, if there is a place; large products allocate for the entries estimated from a sample, and compute the remaining rows later.
 
-   Reference:
+   Source:
 .  * - W. Liu and B. Vinter, "A framework for general sparse matrix-matrix multiplication on GPUs and heterogeneous processors", Journal of Parallel and
-   Distributed Computing 85, 2015
+      Distributed Computing 85, 2015
 */
 #include "mat/impls/hashgemm/cuda/spgemmcudaesc.cuh"
 
 #define BLOCK 128
 
-/* Expands the products; returns how many there are, to all lanes of the team */
+/* Expands the products; returns their number to all lanes of the team */
 template <int T, int N>
 static __device__ __forceinline__ int EscExpand(const SpgemmOperands &P, int begin, int end, int low, int lane, EscRow<N> &own)
 {
@@ -41,7 +40,7 @@ static __device__ __forceinline__ int EscExpand(const SpgemmOperands &P, int beg
       const int t  = t0 + lane;
       int       at = 0;
 
-      /* the first lane whose row of B goes beyond t */
+      /* the first lane whose row of B extends past t */
 #pragma unroll
       for (int step = T / 2; step; step /= 2) {
         const int other = __shfl_sync(SYS_ALL_LANES, until, at + step - 1, T);
@@ -62,7 +61,7 @@ static __device__ __forceinline__ int EscExpand(const SpgemmOperands &P, int beg
   return done;
 }
 
-/* Most rows have fewer products than there is place for */
+/* Most rows have fewer products than the capacity */
 template <int T, int R>
 static __device__ __forceinline__ int EscCompressSome(EscRow<T * R> &own, int products, int lane)
 {
@@ -136,7 +135,7 @@ SysStatus SpgemmDeviceEscRows(const SpgemmOperands *P, int bin, const int *rows,
 
 /* ---- A sample of rows ---- */
 
-/* A warp for each row, one of as many neighbours each, at places that no grid has in common */
+/* One warp a sampled row, one of equally many neighbours each, at places that follow no grid */
 static __global__ void __launch_bounds__(BLOCK) EscSampleKernel(SpgemmOperands P, int n, const unsigned char *kind, const uint2 *range, SpgemmCounters *counters)
 {
   constexpr int        R    = SPGEMM_MADE_PRODUCTS / SYS_WARP;
@@ -160,7 +159,7 @@ SysStatus SpgemmDeviceEscSample(const SpgemmOperands *P, const unsigned char *ki
   return SysLaunch(EscSampleKernel, SysBlocks(n, BLOCK / SYS_WARP), BLOCK, BLOCK / SYS_WARP * sizeof(EscRow<SPGEMM_MADE_PRODUCTS>), stream, *P, n, kind, range, counters);
 }
 
-/* ---- Rows that were made as they were counted ---- */
+/* ---- Rows computed while counting ---- */
 
 template <int T, bool COLUMNS, bool VALUES>
 static __global__ void __launch_bounds__(BLOCK) EscCopyKernel(SpgemmMade made, int m, const int *Ci, int *Cj, SysScalar *Ca)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   Sparse products on the device: products of a row that are expanded into shared memory, sorted in registers by column and then by number, which is the order of
-   A's entries, and compressed to the columns that there are
+   SpGEMM on the device: sorts a row's products in registers by column and then by number, which is the order of A's entries, and compresses them to
+   distinct columns
 */
 #pragma once
 
@@ -14,7 +14,7 @@ static __device__ constexpr int EscBits(int n)
   return n > 1 ? 1 + EscBits(n / 2) : 0;
 }
 
-/* The products of a row: factors by number; keys, a column above and a number below; and the first key of each column */
+/* A row's products: factors by number; keys, column above number; and each column's first key */
 template <int N>
 struct alignas(16) EscRow {
   SysScalar      a[N], b[N];
@@ -30,8 +30,8 @@ static __device__ __forceinline__ void EscOrder(unsigned &x, unsigned &y)
   x = low;
 }
 
-/* Sorts T * R keys, key r of a lane being number lane * R + r: most steps stay within a lane. The first step of a merge compares with the mirrored place, so
-   that all of them sort the same way. */
+/* Sorts T * R keys, key r of a lane being number lane * R + r: most steps stay within a lane. A merge's first step compares mirrored places, so all
+   steps sort in the same direction. */
 template <int T, int R>
 static __device__ __forceinline__ void EscSort(unsigned key[R], int lane)
 {
@@ -72,7 +72,7 @@ static __device__ __forceinline__ void EscSort(unsigned key[R], int lane)
   }
 }
 
-/* Sorts the keys, of which each lane has R, and finds where the columns begin; returns how many columns there are, to all lanes of the team */
+/* Sorts the keys, R a lane, and finds the columns' begins; returns the number of columns to all lanes of the team */
 template <int T, int R, int N>
 static __device__ __forceinline__ int EscCompress(EscRow<N> &own, int products, int lane)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   Sparse products on the device: what the kernels for values have in common. Values are added in shared memory; where the sum of a column is, from 0 to
-   ROOM - 1, tells a hash table of columns, one of words, or an array of all words from the first on, if they are few; or it was kept. It is -1 for other
-   columns than those of the part, and where operands have other patterns than before.
+   SpGEMM on the device: shared parts of the kernels for values. Values are added in shared memory. A column's sum, 0 to ROOM - 1, is found by a hash
+   table of columns, one of words, an array of all words if they are few, or a kept place. It is -1 for columns outside the part, and if the operands'
+   patterns changed.
 */
 #pragma once
 
@@ -17,7 +17,7 @@ static __device__ constexpr int FindLog(int n)
   return n > 1 ? 1 + FindLog(n / 2) : 0;
 }
 
-/* A hash table of columns, two places to a word. The columns of a row are scattered. */
+/* A hash table of columns, two places a word, for scattered columns */
 template <int ROOM, int SLOTS>
 struct Columns {
   unsigned slot[SLOTS / 2];
@@ -38,7 +38,7 @@ struct Columns {
       const unsigned shift = h % 2 * 16;
       unsigned       seen  = *(volatile unsigned *)to;
 
-      while ((seen >> shift & 0xffffu) == NO_POSITION) { /* the other half may change meanwhile */
+      while ((seen >> shift & 0xffffu) == NO_POSITION) { /* the other half may change concurrently */
         const unsigned now = atomicCAS(to, seen, (seen & ~(0xffffu << shift)) | (unsigned)k << shift);
 
         if (now == seen) return;
@@ -59,7 +59,7 @@ struct Columns {
   }
 };
 
-/* A hash table of words: the word below, its bits above; and how many entries come before it. Lanes with columns of one word look at the same slot. */
+/* A hash table of words: word below, bits above; and the entries before it. Lanes with columns of one word share a slot. */
 template <int SLOTS>
 struct Words {
   unsigned long long slot[SLOTS];
@@ -104,7 +104,7 @@ struct Words {
   }
 };
 
-/* All words from that of the first column on, if they are few */
+/* All words from the first column's on, if they are few */
 template <int WORDS>
 struct Window {
   unsigned       bits[WORDS], begin;
@@ -132,7 +132,7 @@ struct Window {
   }
 };
 
-/* Enters the columns of a row or part, and clears its sums */
+/* Enters a row's or part's columns, and zeroes its sums */
 template <int T, class FINDER>
 static __device__ __forceinline__ void FindPrepare(const int *Cj, int size, int lane, FINDER *finder, SysScalar *sum)
 {
@@ -146,7 +146,7 @@ static __device__ __forceinline__ void FindPrepare(const int *Cj, int size, int 
   __syncwarp();
 }
 
-/* Finds places that were kept */
+/* Uses kept places */
 struct Known {
   Stretch stretch[SYS_WARP];
 
@@ -160,13 +160,13 @@ static __device__ __forceinline__ void FindPrepare(const int *, int size, int la
   __syncwarp();
 }
 
-/* An entry of a row of B, on its way; c is its column, or the place of its sum if that was kept */
+/* A loaded entry of a row of B; c: its column, or its sum's place if kept */
 typedef struct {
   int       c; /* -1: none */
   SysScalar b;
 } Product;
 
-/* The entry that a lane adds of a row of B that begins at from */
+/* Loads the lane's entry of a row of B that begins at `from` */
 static __device__ __forceinline__ Product FindLoad(const SpgemmOperands &P, int from, int length, int q)
 {
   Product p = {-1, 0};

@@ -1,24 +1,25 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   Sparse products on the device: the pattern of rows of few products, each by a team of 8, 16 or 32 threads with a hash table of words in shared memory
+   SpGEMM on the device, accumulator hash: the pattern of rows of few products, with a hash table of words in shared memory for each team of 8, 16 or
+   32 threads
 */
 #include <limits.h>
 
 #include "mat/impls/hashgemm/cuda/spgemmcudateam.cuh"
 
-/* An entry of a table: its word below, its bits above */
+/* A slot of the table: word below, bits above */
 typedef unsigned long long Slot;
 
 #define NO_SLOT  ((Slot)SPGEMM_NOWORD)
-#define MOST_LOG 12 /* of the slots of a table */
+#define MOST_LOG 12 /* log2 of the largest table's slots */
 
-/* Threads of a block, and its teams: with large tables it is but one warp */
+/* Threads of a block, and its teams; with large tables a block is one warp */
 #define BLOCK(LOG)    ((LOG) > 10 ? SYS_WARP : 128)
 #define TEAMS(T, LOG) (BLOCK(LOG) / (T))
 
 extern __shared__ double2 spgemm_shared[];
 
-/* The place of a word, which is put there if it is new. The table never becomes full. */
+/* Returns a word's slot, inserting it if new. The table never fills up. */
 template <int LOG>
 static __device__ __forceinline__ unsigned HashInsert(Slot *table, unsigned word, bool *is_new)
 {
@@ -40,7 +41,7 @@ static __device__ __forceinline__ unsigned HashInsert(Slot *table, unsigned word
   }
 }
 
-/* How many bits were not there before */
+/* Adds bits to a slot; returns how many are new */
 static __device__ __forceinline__ int HashAddBits(Slot *slot, unsigned bits)
 {
   unsigned *to = (unsigned *)slot + 1;
@@ -126,7 +127,7 @@ SysStatus SpgemmDeviceHashCount(const SpgemmOperands *P, int bin, const int *row
 
 /* ---- The pattern ---- */
 
-/* Sorts more words than registers hold, where they are; the next power of two of them has room there */
+/* Sorts more words than registers hold in place; the list has capacity for the next power of two */
 static __device__ void HashSortList(unsigned *list, int words, int lane)
 {
   int all = 1;
@@ -150,7 +151,7 @@ static __device__ void HashSortList(unsigned *list, int words, int lane)
   }
 }
 
-/* The columns of a row of many words, straight to the result */
+/* Writes a row of many words directly to the result */
 template <int LOG>
 static __device__ void HashWriteLongPattern(const Slot *table, unsigned *list, int words, int lane, int *Cj)
 {
@@ -180,7 +181,7 @@ static __device__ void HashWriteLongPattern(const Slot *table, unsigned *list, i
   }
 }
 
-/* Writes the columns of words that ascend, number r * T + lane with a lane; by way of the buffer, if they have room there */
+/* Writes the columns of ascending words, number r * T + lane in a lane, through the buffer if they fit */
 template <int T, int R>
 static __device__ __forceinline__ void HashWriteColumns(const unsigned key[R], const unsigned bits[R], int lane, int size, int *buffer, int capacity, int *Cj)
 {
@@ -212,7 +213,7 @@ static __device__ __forceinline__ void HashWriteColumns(const unsigned key[R], c
   }
 }
 
-/* Sorts the words in the list, and writes the columns; the table becomes the buffer for that */
+/* Sorts the list's words and writes the columns; the table becomes the buffer */
 template <int T, int LOG, int R>
 static __device__ __forceinline__ void HashWritePattern(Slot *table, const unsigned *list, int words, int lane, int size, int *Cj)
 {
@@ -300,7 +301,7 @@ struct KeptShared {
   int      column[ROOM];
 };
 
-/* A word has 26 bits at most, the number under which it was kept 6: both fit into a key */
+/* A word has at most 26 bits, its kept number 6: a key holds both */
 template <int T, int R, int ROOM>
 static __device__ __forceinline__ void HashWriteKept(KeptShared<ROOM> *own, const uint2 *word, int words, int lane, int size, int *Cj)
 {

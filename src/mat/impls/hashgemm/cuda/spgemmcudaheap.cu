@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   Sparse products on the device: rows of few entries in A by a heap, a thread each. The heap has the next column of every row of B, and below it the number
-   of the row: equal columns come in the order of A's entries. A row is made, columns and values, as it is counted.
+   SpGEMM on the device, accumulator heap, for comparison: rows of few entries in A, one thread a row. The heap holds each row of B's next column
+   above the row's number, so equal columns come in the order of A's entries. A row is computed while it is counted.
 */
 #include "mat/impls/hashgemm/cuda/spgemmcudateam.cuh"
 
 #define BLOCK 128
 
-/* Puts a key in the place of the first one, and moves it down to where it belongs */
+/* Replaces the first key and sifts it down */
 static __device__ __forceinline__ void HeapSink(unsigned (*heap)[BLOCK], int n, unsigned key)
 {
   const int own = (int)threadIdx.x;
@@ -24,7 +24,7 @@ static __device__ __forceinline__ void HeapSink(unsigned (*heap)[BLOCK], int n, 
   heap[q][own] = key;
 }
 
-/* Adds a key behind the n there are, and moves it up */
+/* Appends a key to n and sifts it up */
 static __device__ __forceinline__ void HeapRise(unsigned (*heap)[BLOCK], int n, unsigned key)
 {
   const int own = (int)threadIdx.x;
@@ -37,7 +37,7 @@ static __device__ __forceinline__ void HeapRise(unsigned (*heap)[BLOCK], int n, 
   heap[q][own] = key;
 }
 
-/* Each thread has columns of the shared arrays to itself */
+/* Each thread has its own columns of the shared arrays */
 template <int N>
 static __global__ void __launch_bounds__(BLOCK) HeapKernel(SpgemmOperands P, const int *rows, int n, const uint2 *range, const unsigned *work, int *size, SpgemmMade made)
 {

@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   Sparse products on the device: sums whose places are known. What a team adds is cut into stretches of rows of B, none longer than the team is wide, so
-   that nothing has to be looked up and several of them can be on their way at a time.
+   SpGEMM on the device: sums at known places. A team's work is cut into stretches of rows of B no longer than the team, so there are no look-ups and
+   several stretches are in flight.
 */
 #pragma once
 
 #include "mat/impls/hashgemm/cuda/spgemmcudateam.cuh"
 
-/* All sums are made in this way, since a product that is rounded by itself would give other bits */
+/* Adds a product by FMA, as all sums do: separate rounding would give other bits */
 static __device__ __forceinline__ void KnownAdd(SysScalar *sum, SysScalar a, SysScalar b)
 {
   *sum = fma(a, b, *sum);
 }
 
-/* Of a row of B, and the value of A that it is multiplied by */
+/* A stretch of a row of B and its factor in A */
 struct alignas(16) Stretch {
   SysScalar a;
   int       from;
-  unsigned  place; /* of its first product, from the place that all are counted from; in the lowest six bits its length */
+  unsigned  place; /* its first product's place; its length in the lowest six bits */
 };
-#define STRETCH_FAR (1u << 26) /* places end before this */
+#define STRETCH_FAR (1u << 26) /* bound of the places */
 
 typedef struct {
   SysScalar a, b;
@@ -43,8 +43,8 @@ static __device__ __forceinline__ void KnownLoadAhead(const SysScalar *Ba, const
   }
 }
 
-/* Adds what the lanes hold, a row of B each, one after the other: its entries begin at from, its places at first. No lane from most on holds anything. All
-   lanes of the warp come along; stretch has room for as many as a team has threads. */
+/* Adds the rows of B that the lanes hold, one each, in order: entries begin at `from`, places at `first`. Lanes from `most` on hold none. All lanes
+   of the warp take part; stretch: T elements a team. */
 template <int T, int AHEAD>
 static __device__ __forceinline__ void KnownAddStretches(const SysScalar *Ba, const unsigned short *place, int from, int length, unsigned first, SysScalar a, int most, int lane, Stretch *stretch, SysScalar *sum)
 {

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   Sparse products on the device: values of lines of shifted rows, into a pattern that is known
+   SpGEMM on the device: values of lines of shifted rows, into a known pattern.
 
-   On a grid most rows have the columns of the row before, each shifted by one. Where this holds for a row of A and for all rows of B that it names, it
-   holds for the row of the result too, and the sums at one place of all rows of such a line have their terms at the same places. A block makes a group of
-   these rows, a lane for each, so that nothing has to be looked up for a lane of its own and no two lanes meet in a bank of shared memory. Rows of B
-   whose numbers follow each other in a row of A, a run, are one piece of memory for all rows of the group.
+   On a grid most rows have the previous row's columns shifted by one. If that holds for a row of A and for all rows of B that it names, it holds for
+   the row of C too, and the terms of the sums at one place are at the same places in all rows of the line. A block computes a group of such rows, one
+   a lane: no look-ups a lane, and no bank conflicts. Consecutive rows of B in a row of A, a run, are one contiguous piece for all rows of the group.
 */
 #include <limits.h>
 
@@ -13,20 +12,20 @@
 
 #include "mat/impls/hashgemm/cuda/spgemmcudateam.cuh"
 
-#define LINE_ROWS   SYS_WARP /* of a group, at most; */
-#define LINE_LEAST  16       /* fewer take longer than by the other kernels */
-#define LINE_LENGTH 255      /* of a row of B, at most */
+#define LINE_ROWS   SYS_WARP /* most rows of a group */
+#define LINE_LEAST  16       /* least rows of a group; the other kernels are faster below */
+#define LINE_LENGTH 255      /* most entries of a row of B */
 #define LINE_SEARCH 1024     /* rows that a block searches */
-#define LINE_CHUNK  4        /* entries of a row that a warp makes one after the other */
-#define LINE_WARPS  8        /* of a block for a group */
+#define LINE_CHUNK  4        /* consecutive entries of a row for a warp */
+#define LINE_WARPS  8        /* warps of a block for a group */
 #define SEARCH_TEAM 8
-#define SAMPLE      8 /* blocks, one of which counts how many rows of B are shifted */
+#define SAMPLE      8 /* one block in this many counts shifted rows of B */
 
 extern __shared__ uint4 lines_shared[];
 
 /* ---- The search ---- */
 
-/* Has row r the columns of the row before, each shifted by one? To all lanes of a team; all lanes of the warp come along. */
+/* Returns to all lanes of a team whether row r has the previous row's columns shifted by one; all lanes of the warp take part */
 template <typename F>
 static __device__ __forceinline__ bool LinesIsShifted(int m, const int *i, const int *j, int64_t r, int most, const F &also)
 {
@@ -55,18 +54,18 @@ static __global__ void __launch_bounds__(SYS_THREADS) LinesShiftedKernel(SpgemmO
   }
 }
 
-/* Where a block has what it needs for a group, and what a lane knows of the row of B that its entry of A names */
+/* A group's data in the block, and the lane's data of the row of B for its entry of A */
 typedef struct {
   int      begin, length; /* of the first row of A */
   unsigned heads;         /* entries of A that begin a run */
-  int      from, entries; /* of the run that a lane's entry begins */
-  int      own;           /* entries of the lane's row of B, */
-  int      shift;         /* its columns more than those of the first row of its run, */
-  int      tile, column;  /* where it is in the tiles, and where the columns of that first row are */
+  int      from, entries; /* of the run that the lane's entry begins */
+  int      own;           /* entries of the lane's row of B */
+  int      shift;         /* offset of its columns from the run's first row's */
+  int      tile, column;  /* its place in the tiles, and that first row's columns' place */
   int      tiles, columns, products;
 } LineGroup;
 
-/* Tells whether the rows are a group. All lanes of a warp come along. */
+/* Lays out the group; returns whether the rows are one. All lanes of a warp take part. */
 static __device__ __forceinline__ bool LinesLayOut(const SpgemmOperands &P, int row, int count, int lane, LineGroup *g)
 {
   const int begin = P.Ai[row], length = P.Ai[row + 1] - begin, all = P.Ai[row + count] - begin;
@@ -96,7 +95,7 @@ static __device__ __forceinline__ bool LinesLayOut(const SpgemmOperands &P, int 
   return __all_sync(SYS_ALL_LANES, good);
 }
 
-/* For each warp a list of terms; tiles of B, later the result; rows of A; columns. Rows are padded to an odd length, for the banks. */
+/* For each warp a list of terms; tiles of B, later the result; rows of A; columns. Rows are padded to an odd length against bank conflicts. */
 static __device__ __forceinline__ int LinesListRoom(const LineGroup &g)
 {
   return (g.length + 3) / 4 * 4;
@@ -112,8 +111,8 @@ static __device__ __forceinline__ unsigned LinesBytes(const LineGroup &g, int co
   return (unsigned)(sizeof(unsigned) * (size_t)(LINE_WARPS * LinesListRoom(g)) + sizeof(SysScalar) * (size_t)(LinesTileRoom(g, count, size) + count * (g.length | 1)) + sizeof(int) * (size_t)g.columns);
 }
 
-/* A row and the one before it are of a line if that of A is shifted, and so are all rows of B that it names. Lines are cut into groups where they have
-   LINE_ROWS rows, and at the end of a block's rows. */
+/* Finds lines: a row belongs to its predecessor's line if its row of A is shifted, and all rows of B that it names. Lines are cut into groups at
+   LINE_ROWS rows and at the end of the block's rows. */
 static __global__ void __launch_bounds__(LINE_SEARCH) LinesSearchKernel(SpgemmOperands P, unsigned room, SpgemmLines lines, SpgemmCounters *counters)
 {
   __shared__ unsigned char joined[LINE_SEARCH], taken[LINE_SEARCH];
@@ -139,7 +138,7 @@ static __global__ void __launch_bounds__(LINE_SEARCH) LinesSearchKernel(SpgemmOp
   __syncthreads();
   int begin = warp, end = warp;
   bits = ends[warp] & ((2u << lane) - 1);
-  while (!bits) bits = ends[--begin]; /* the first row is the begin of a line */
+  while (!bits) bits = ends[--begin]; /* the first row begins a line */
   begin = begin * SYS_WARP + SYS_WARP - 1 - __clz((int)bits);
   bits  = ends[warp] & ~((2u << lane) - 1);
   while (!bits && ++end < LINE_SEARCH / SYS_WARP) bits = ends[end];
@@ -184,7 +183,7 @@ SysStatus SpgemmDeviceFindLines(const SpgemmOperands *P, const SpgemmLimits *lim
 
 /* ---- Values ---- */
 
-/* A term of a sum: the place in the tiles of the first row's entry of B, the entry of A, and the entries of the row of B */
+/* A term of a sum: the first row's entry of B in the tiles, the entry of A, and the length of the row of B */
 #define LINE_TERM(tile, k, length) ((unsigned)(tile) | (unsigned)(k) << 15 | (unsigned)(length) << 20)
 static_assert(SPGEMM_LINE_SHARED / sizeof(float) <= 1 << 15, "places in tiles");
 
@@ -224,8 +223,8 @@ static __device__ __forceinline__ SysScalar LinesSum(const unsigned *list, int t
   return sum;
 }
 
-/* Sums stay in registers until all terms are added, then the tiles' memory is that of the result. A lane is an entry of A while the terms of a sum are
-   looked up, and a row of the group while they are added. Operands of other patterns than before may not be a group: then nothing is written. */
+/* Sums stay in registers until all terms are added; then the tiles' memory holds the result. A lane handles an entry of A while terms are found, and
+   a row of the group while they are added. Operands with changed patterns may not be a group: then nothing is written. */
 static __global__ void __launch_bounds__(LINE_WARPS *SYS_WARP) LinesValuesKernel(SpgemmOperands P, SpgemmLines lines, const int *Ci, const int *Cj, SysScalar *Ca, unsigned room)
 {
   constexpr int EACH = SPGEMM_LINE_ENTRIES / LINE_WARPS; /* entries of a row for each warp */
@@ -238,7 +237,7 @@ static __global__ void __launch_bounds__(LINE_WARPS *SYS_WARP) LinesValuesKernel
   SysScalar *tile    = (SysScalar *)((unsigned *)lines_shared + LINE_WARPS * LinesListRoom(g));
   SysScalar *a       = tile + LinesTileRoom(g, count, size);
   int       *columns = (int *)(a + count * (g.length | 1));
-  const int  own     = (lane / LINE_CHUNK * LINE_WARPS + warp) * LINE_CHUNK + lane % LINE_CHUNK; /* an entry of the row, which this warp makes */
+  const int  own     = (lane / LINE_CHUNK * LINE_WARPS + warp) * LINE_CHUNK + lane % LINE_CHUNK; /* an entry of the row for this warp */
   const int  wanted  = lane < EACH && own < size ? Cj[to + own] : -1;
 
   for (unsigned heads = g.heads; heads; heads &= heads - 1) {

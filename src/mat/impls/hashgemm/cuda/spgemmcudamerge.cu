@@ -1,40 +1,40 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   Sparse products on the device: rows by merging, a warp each. Products are expanded, sorted and compressed some hundreds at a time. Columns that the sequence
-   so far has are added to it; the others are merged into it by merge path. A row is made, columns and values, as it is counted.
+   SpGEMM on the device, accumulator merge, for comparison: one warp a row. Products are expanded, sorted and compressed some hundreds at a time.
+   Existing columns of the sequence are added to; new ones are merged into it by merge path. A row is computed while it is counted.
 
-   Memory is progressive: the sequence begins in shared memory. Where that overflows, the merge goes on in global memory, in room for as many entries as the row
-   can have, by its products and by the columns that it reaches. There the entries move apart where they are, the last ones first.
+   The sequence begins in shared memory. When it overflows, it continues in global memory, with capacity for the row's most entries, by its products
+   and its columns. There entries move apart in place, the last ones first.
 
-   Reference:
+   Source:
 .  * - W. Liu and B. Vinter, "A framework for general sparse matrix-matrix multiplication on GPUs and heterogeneous processors", Journal of Parallel and
-   Distributed Computing 85, 2015
+      Distributed Computing 85, 2015
 */
 #include "mat/impls/hashgemm/cuda/spgemmcudaesc.cuh"
 
 #define CHUNK SPGEMM_MERGE_CHUNK
 #define EACH  (CHUNK / SYS_WARP) /* products of a lane */
-#define MOVED 4                  /* entries of a lane that move at a time */
+#define MOVED 4                  /* entries that a lane moves at a time */
 
 struct MergeRow {
   EscRow<CHUNK> chunk;
   SysScalar     value[2][SPGEMM_MERGE_SHARED], fresh_value[CHUNK];
-  int           column[2][SPGEMM_MERGE_SHARED], fresh_column[CHUNK], fresh_place[CHUNK]; /* entries of the sequence before it */
+  int           column[2][SPGEMM_MERGE_SHARED], fresh_column[CHUNK], fresh_place[CHUNK]; /* place: entries of the sequence before it */
 };
 
-/* The next products of a row: an entry of A, and how much of its row of B is done */
+/* The next products of a row: an entry of A, and the position in its row of B */
 typedef struct {
   int k, skip;
 } Position;
 
-/* Ascending columns, counted from the first of the row, and their sums */
+/* Ascending columns, relative to the row's first, and their sums */
 typedef struct {
   int       *column;
   SysScalar *value;
   int        n;
 } Sequence;
 
-/* Expands as many products as a chunk holds, or as are left; returns how many */
+/* Expands a chunk's products, or the remaining ones; returns their number */
 static __device__ int MergeExpand(const SpgemmOperands &P, int end, int low, int lane, Position *at, EscRow<CHUNK> &own)
 {
   int done = 0;
@@ -61,7 +61,7 @@ static __device__ int MergeExpand(const SpgemmOperands &P, int end, int low, int
       const int t       = t0 + lane;
       int       lane_of = 0;
 
-      /* the first lane whose row of B goes beyond t */
+      /* the first lane whose row of B extends past t */
 #pragma unroll
       for (int step = SYS_WARP / 2; step; step /= 2) {
         const int other = __shfl_sync(SYS_ALL_LANES, until, lane_of + step - 1);
@@ -84,7 +84,7 @@ static __device__ int MergeExpand(const SpgemmOperands &P, int end, int low, int
   return done;
 }
 
-/* Adds the columns of the chunk that the sequence has, and lists the others; returns how many these are */
+/* Adds the chunk's columns that the sequence has, and lists the others; returns the number of the others */
 static __device__ int MergeAdd(MergeRow &own, int found, const Sequence &s, int lane)
 {
   int fresh = 0;
@@ -124,7 +124,7 @@ static __device__ int MergeAdd(MergeRow &own, int found, const Sequence &s, int 
   return fresh;
 }
 
-/* Merges the sequence and the new columns, none of which it has: each lane makes as many entries, from where a diagonal crosses the path */
+/* Merges the sequence with new columns; each lane writes equally many entries, from its diagonal's crossing with the path */
 static __device__ void MergePath(const Sequence &s, const MergeRow &own, int fresh, int lane, const Sequence &to)
 {
   const int each = (to.n + SYS_WARP - 1) / SYS_WARP, begin = min(lane * each, to.n), end = min(begin + each, to.n);
@@ -147,7 +147,7 @@ static __device__ void MergePath(const Sequence &s, const MergeRow &own, int fre
   __syncwarp();
 }
 
-/* The same where the sequence is. Its entries move up by as many as there are new columns before them. */
+/* The same in place: entries move up by the number of new columns before them */
 static __device__ void MergeInPlace(const Sequence &s, const MergeRow &own, int fresh, int lane)
 {
   for (int end = s.n; end > own.fresh_place[0]; end -= MOVED * SYS_WARP) {
@@ -181,7 +181,7 @@ static __device__ void MergeInPlace(const Sequence &s, const MergeRow &own, int 
   __syncwarp();
 }
 
-/* A place in the memory of all rows that are made, to all lanes */
+/* Takes n places in the memory of computed rows; returns the first to all lanes */
 static __device__ unsigned MergeTake(const SpgemmMade &made, unsigned n, int lane)
 {
   unsigned place = 0;
@@ -197,7 +197,7 @@ static __global__ void __launch_bounds__(SYS_WARP) MergeKernel(SpgemmOperands P,
   const unsigned bound  = SpgemmRowBound(work[row], range[row].y - range[row].x);
   unsigned       place  = 0;
   bool           shared = true;
-  int            half   = 0; /* where the sequence is */
+  int            half   = 0; /* which half holds the sequence */
   Position       at     = {P.Ai[row], 0};
   Sequence       s      = {own.column[0], own.value[0], 0};
 

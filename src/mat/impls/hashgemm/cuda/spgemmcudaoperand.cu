@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   Sparse products on the device: the values of the transposed operand, and how many multiplications a product takes
+   SpGEMM on the device: values of the transposed operand, and the number of multiplications
 */
 #include "mat/impls/hashgemm/cuda/spgemmcuda.cuh"
 
@@ -16,7 +16,7 @@ SysStatus SpgemmDeviceGather(int64_t nz, const int *from, const SysScalar *a, Sy
   return SysLaunch(OperandGatherKernel, SysBlocks(nz, SYS_THREADS), SYS_THREADS, 0, stream, nz, from, a, to);
 }
 
-/* How many multiplications A B takes */
+/* Counts the multiplications of A B */
 static __global__ void __launch_bounds__(SYS_THREADS) OperandProductsKernel(int64_t nz, const int *Aj, const int *Bi, unsigned long long *products)
 {
   const int64_t      k = blockIdx.x * (int64_t)SYS_THREADS + threadIdx.x;

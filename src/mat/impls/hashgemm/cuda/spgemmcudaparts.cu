@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   Sparse products on the device: values of long rows, in parts, each by a warp, into a pattern that is known
+   SpGEMM on the device: values of long rows, in parts of one warp each, into a known pattern
 */
 #include "mat/impls/hashgemm/cuda/spgemmcudafind.cuh"
 
-#define MOST_BLOCKS 4096 /* more than there can be at a time */
-#define LONG        20   /* entries of rows of B, on average, with which a warp takes one after the other if places are known */
-#define GROUP       4    /* products of a thread that are on their way at a time */
+#define MOST_BLOCKS 4096 /* exceeds the resident blocks */
+#define LONG        20   /* mean entries of B's rows from which on a warp takes one row of B at a time if places are known */
+#define GROUP       4    /* products of a thread in flight */
 
-/* The entries of a row of B that lie in the part, the value of A that they are multiplied by, and their places if these are kept */
+/* A row of B's entries in the part, its factor in A, and its places if kept */
 typedef struct {
   int                from, length;
   unsigned long long place;
   SysScalar          a;
 } Entry;
 
-/* Batch entries of A are looked at together */
+/* Entries of A are processed in batches */
 template <int ROOM, class FINDER>
 struct PartShared {
   static constexpr int Batch = 64;
@@ -25,7 +25,7 @@ struct PartShared {
   FINDER    finder;
 };
 
-/* Collects those of EACH entries for each lane, from k0 of A on, that reach the columns from low to high; returns how many */
+/* Collects EACH entries a lane from k0 of A on that reach columns low to high; returns their number */
 template <int EACH>
 static __device__ __forceinline__ int PartsCollect(const SpgemmOperands &P, int k0, int end, bool whole, int low, int high, int lane, Entry *entries, int *k_of)
 {
@@ -39,7 +39,7 @@ static __device__ __forceinline__ int PartsCollect(const SpgemmOperands &P, int 
     length[u] = c < 0 ? 0 : P.Bi[c + 1] - from[u];
     most      = max(most, length[u]);
   }
-  if (!whole) { /* how many columns are less than low, and how many not above high */
+  if (!whole) { /* counts columns less than low, and not above high */
     int less[EACH] = {0}, until[EACH] = {0};
 
     __syncwarp();
@@ -76,7 +76,7 @@ static __device__ __forceinline__ int PartsCollect(const SpgemmOperands &P, int 
   return total;
 }
 
-/* Finds room for the places of a batch, and writes the batch down from pair on, for the time when its places are known */
+/* Takes places for a batch, and records the batch from pair on for the passes with known places */
 static __device__ void PartsKeepBatch(const SpgemmPlaces &places, int row, unsigned pair, const int *k_of, int count, int lane, Entry *entries)
 {
   for (int e0 = 0; e0 < count; e0 += SYS_WARP) {
@@ -95,7 +95,7 @@ static __device__ void PartsKeepBatch(const SpgemmPlaces &places, int row, unsig
   }
 }
 
-/* The batch that was written down */
+/* Loads the recorded batch */
 template <int EACH>
 static __device__ __forceinline__ void PartsLoadBatch(const SpgemmOperands &P, const SpgemmPlaces &places, unsigned pair, int count, int lane, Entry *entries)
 {
@@ -113,7 +113,7 @@ static __device__ __forceinline__ void PartsLoadBatch(const SpgemmOperands &P, c
   __syncwarp();
 }
 
-/* Products of a thread, SYS_WARP apart: the lane that holds the entry of each, and the entry of B or its place */
+/* A thread's products, SYS_WARP apart: the lane with each one's entry, and the entry of B or its place */
 typedef struct {
   Product one[GROUP];
   int     entry[GROUP], place[GROUP];
@@ -127,7 +127,7 @@ static __device__ __forceinline__ void PartsLoadGroup(const SpgemmOperands &P, c
     const int t  = t0 + u * SYS_WARP + lane;
     int       at = 0;
 
-    /* the first lane whose products go beyond t */
+    /* the first lane whose products extend past t */
 #pragma unroll
     for (int step = SYS_WARP / 2; step; step /= 2) {
       const int other = __shfl_sync(SYS_ALL_LANES, until, at + step - 1);
@@ -147,8 +147,8 @@ static __device__ __forceinline__ void PartsLoadGroup(const SpgemmOperands &P, c
 }
 
 /*
-   Adds the products of as many entries as there are lanes, each of which holds one. The products are taken one after the other whatever entry they belong
-   to, and looked up so, while the next are on their way; but those of different entries are added one entry after the other.
+   Adds the products of one entry a lane. Products are found in sequence across entries, while the next are in flight, but those of different entries
+   are added one entry after the other.
 */
 template <int MODE, class FINDER>
 static __device__ __forceinline__ void PartsAddEntries(const SpgemmOperands &P, const FINDER &finder, unsigned short *places, const Entry &entry, int lane, SysScalar *sum)
@@ -156,7 +156,7 @@ static __device__ __forceinline__ void PartsAddEntries(const SpgemmOperands &P, 
   const unsigned long long base  = __shfl_sync(SYS_ALL_LANES, entry.place, 0);
   unsigned short *const    place = places + base;
   const int                until = TeamUntil<SYS_WARP>(entry.length, lane), from = entry.from - (until - entry.length), total = __shfl_sync(SYS_ALL_LANES, until, SYS_WARP - 1);
-  const int                skip = (int)(entry.place - base) - (until - entry.length); /* places of an entry follow each other, those of different ones may not */
+  const int                skip = (int)(entry.place - base) - (until - entry.length); /* an entry's places are consecutive, different entries' may not be */
   Group                    next;
 
   PartsLoadGroup<MODE>(P, place, from, skip, until, total, 0, lane, &next);
@@ -206,7 +206,7 @@ static __device__ __forceinline__ void PartsAddBatch(const SpgemmOperands &P, un
   }
 }
 
-/* The same by places that are known, without looking where each product belongs if rows of B are long */
+/* The same by known places; for long rows of B without finding each product's entry */
 template <int ROOM>
 static __device__ __forceinline__ void PartsAddKnown(const SpgemmOperands &P, unsigned short *places, int count, int lane, PartShared<ROOM, Known> &own)
 {
@@ -243,7 +243,7 @@ static __device__ __forceinline__ void PartsOne(const SpgemmOperands &P, const S
   } else {
     const int  low = Cj[first], high = Cj[first + part.entries - 1];
     const bool whole = part.entries == Ci[part.row + 1] - Ci[part.row];
-    uint2      pairs = {0, 0}; /* the first, and how many */
+    uint2      pairs = {0, 0}; /* first, number */
 
     if (MODE == SPGEMM_KEEP) {
       if (lane == 0) pairs.x = atomicAdd(places.pair_next, (unsigned)(end - begin));
@@ -263,7 +263,7 @@ static __device__ __forceinline__ void PartsOne(const SpgemmOperands &P, const S
   __syncwarp();
 }
 
-/* A warp takes one part after the other, in their order */
+/* A warp takes parts in order */
 template <int ROOM, class FINDER, int MODE>
 static __global__ void __launch_bounds__(SYS_WARP) PartsKernel(SpgemmOperands P, const SpgemmPart *parts, const int *order, const unsigned *n, unsigned *next, SpgemmPlaces places, const int *Ci, const int *Cj, SysScalar *Ca)
 {

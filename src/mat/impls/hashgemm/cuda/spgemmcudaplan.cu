@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   Sparse products on the device: words of B, the work and the bin of every row, lists of rows, units and parts
+   SpGEMM on the device: words of B, each row's work and bin, lists of rows, units and parts
 */
 #include <limits.h>
 
@@ -8,16 +8,16 @@
 
 #include "mat/impls/hashgemm/cuda/spgemmcuda.cuh"
 
-#define TEAM         8 /* lanes that look at one row, unless it is a long one */
+#define TEAM         8 /* lanes for a row, unless it is long */
 #define LONG_BLOCKS  512
-#define MIN_WORDS    4    /* of a unit */
-#define MOST_COPIED  1024 /* entries of a row that is only copied */
-#define SPARSE       8    /* words of a window for each that its row will have, from which on a hash table is the better one, */
-#define SPARSE_MANY  64   /* and of rows that the registers cannot sort */
+#define MIN_WORDS    4    /* least words of a unit */
+#define MOST_COPIED  1024 /* most entries of a row that is only copied */
+#define SPARSE       8    /* words of a window a word of the row from which on a hash table is faster */
+#define SPARSE_MANY  64   /* the same for rows that registers cannot sort */
 #define MANY_WORDS   384
-#define FEW_WORDS    768 /* of a row whose pattern the last but one of the hash tables makes, whatever its entries */
+#define FEW_WORDS    768 /* most words of a row whose pattern the second largest hash table computes, whatever its entries */
 #define MANY_IN_WORD 2
-#define SAMPLE       8 /* blocks, one of which counts how scattered the columns of B are */
+#define SAMPLE       8 /* one block in this many counts how scattered B's columns are */
 #define FEW_ROWS     32768
 
 /* ---- Limits ---- */
@@ -36,7 +36,7 @@ SpgemmLimits SpgemmDeviceLimits(size_t shared)
 
 /* ---- Words of B ---- */
 
-/* The bits of the word that begins at entry e */
+/* Returns the bits of the word that begins at entry e */
 static __device__ __forceinline__ unsigned PlanWordBits(const int *j, unsigned e, unsigned length, unsigned w)
 {
   unsigned bits = 0;
@@ -60,7 +60,7 @@ static __device__ __forceinline__ void PlanWriteRow(const SpgemmOperands &P, int
   P.rowB[r] = make_int4(begin, (int)words, length ? P.Bj[begin] : 0, length ? P.Bj[begin + (int)length - 1] : -1);
 }
 
-/* A team for each row, but those that are long */
+/* One team a row, except long ones */
 static __global__ void __launch_bounds__(SYS_THREADS) PlanWordsKernel(SpgemmOperands P, int *long_rows, SpgemmCounters *counters)
 {
   const unsigned lane = threadIdx.x % TEAM, shift = threadIdx.x % SYS_WARP - lane, mine = ((1u << TEAM) - 1) << shift;
@@ -90,7 +90,7 @@ static __global__ void __launch_bounds__(SYS_THREADS) PlanWordsKernel(SpgemmOper
   else PlanWriteRow(P, (int)r, begin, length, n);
 }
 
-/* Blocks take the long rows in turns */
+/* Blocks take the long rows in turn */
 static __global__ void __launch_bounds__(SYS_THREADS) PlanLongWordsKernel(SpgemmOperands P, const int *long_rows, const SpgemmCounters *counters)
 {
   __shared__ unsigned count[SYS_THREADS / SYS_WARP];
@@ -138,7 +138,7 @@ SysStatus SpgemmDeviceWords(const SpgemmOperands *P, int *long_rows, SpgemmCount
 
 typedef struct {
   unsigned long long products, words;
-  int                first, last; /* columns */
+  int                first, last; /* in columns */
 } Work;
 
 static __device__ void PlanAddWork(const SpgemmOperands &P, int k, Work *w)
@@ -154,7 +154,7 @@ static __device__ void PlanAddWork(const SpgemmOperands &P, int k, Work *w)
   }
 }
 
-/* To all lanes of a team */
+/* Sums the team's work, to all lanes */
 static __device__ void PlanSumWork(unsigned width, Work *w)
 {
   for (unsigned step = width / 2; step; step /= 2) {
@@ -165,7 +165,7 @@ static __device__ void PlanSumWork(unsigned width, Work *w)
   }
 }
 
-/* Rows of B whose columns often are neighbours mostly have their words in common too */
+/* Returns whether rows of B share many words: rows with many neighbouring columns mostly do */
 static __device__ bool PlanWide(const Work &w)
 {
   const unsigned words = (unsigned)(w.last >> 5) - (unsigned)(w.first >> 5) + 1;
@@ -173,8 +173,8 @@ static __device__ bool PlanWide(const Work &w)
   return (double)words * (double)w.products > (w.words > MANY_WORDS ? (double)SPARSE_MANY : (double)SPARSE) * (double)w.words * (double)w.words;
 }
 
-/* The bin of a row that its accumulator makes as it is counted, or COUNT_EMPTY. Its columns, counted from the first, and the numbers of its products or of
-   its entries share a word. */
+/* Returns the bin of a row that its accumulator computes while counting, or COUNT_EMPTY. A key holds its column, relative to the first, and its
+   product's or entry's number. */
 static __device__ unsigned PlanMadeBin(const SpgemmLimits &limits, SpgemmAccumulator accumulator, int length, const Work &w)
 {
   const unsigned span = (unsigned)w.last - (unsigned)w.first;
@@ -191,7 +191,7 @@ static __device__ unsigned PlanMadeBin(const SpgemmLimits &limits, SpgemmAccumul
   return COUNT_EMPTY;
 }
 
-/* Entries that a row which is made as it is counted may need room for */
+/* Returns the entries to allocate for such a row */
 static __device__ unsigned long long PlanMadeRoom(SpgemmAccumulator accumulator, int bin, const Work &w)
 {
   const unsigned bound = SpgemmRowBound((unsigned)w.products, (unsigned)w.last - (unsigned)w.first);
@@ -211,7 +211,7 @@ static __device__ unsigned char PlanKind(const SpgemmLimits &limits, SpgemmAccum
   if (length == 1 && w.products <= MOST_COPIED) return SPGEMM_KIND(COUNT_COPY, team, words);
   bin = PlanMadeBin(limits, accumulator, length, w);
   if (bin != COUNT_EMPTY) return SPGEMM_KIND(bin, min(team, 2u), 0);
-  if (accumulator == SPGEMM_DENSE || accumulator == SPGEMM_TABLE) bin = COUNT_WINDOW; /* the other bins of the table are of rows that it makes */
+  if (accumulator == SPGEMM_DENSE || accumulator == SPGEMM_TABLE) bin = COUNT_WINDOW; /* the table's other bins hold rows that it computes */
   else if (accumulator != SPGEMM_HASH && accumulator != SPGEMM_ESC && sorts && w.products <= 512 && !words) {
     bin = w.products <= 64 ? COUNT_SORT_64 : w.products <= 128 ? COUNT_SORT_128 : w.products <= 256 ? COUNT_SORT_256 : COUNT_SORT_512;
     if (PlanMadeBin(limits, SPGEMM_ESC, length, w) != COUNT_EMPTY) team = min(team, 2u);
@@ -221,7 +221,7 @@ static __device__ unsigned char PlanKind(const SpgemmLimits &limits, SpgemmAccum
   return SPGEMM_KIND(bin, team, words);
 }
 
-/* Units of a row: none has too many words, nor far too many products, unless it has very few words */
+/* Returns the units of a row: none has too many words, nor far too many products, unless it has very few words */
 static __device__ unsigned PlanUnitsOf(const Work &w)
 {
   const unsigned           words = (unsigned)(w.last >> 5) - (unsigned)(w.first >> 5) + 1, least = (words + SPGEMM_UNIT_WORDS - 1) / SPGEMM_UNIT_WORDS, most = (words + MIN_WORDS - 1) / MIN_WORDS;
@@ -231,12 +231,12 @@ static __device__ unsigned PlanUnitsOf(const Work &w)
   return max(max(units, least), 1u);
 }
 
-/* size becomes the entries of rows that are empty or copied, and the number of units of rows that are cut into them */
+/* Sets size to the entries of empty or copied rows, and to the number of units of rows that are cut */
 static __global__ void __launch_bounds__(SYS_THREADS) PlanClassifyKernel(SpgemmOperands P, SpgemmLimits limits, SpgemmAccumulator accumulator, int *size, unsigned *work, uint2 *range, unsigned char *kind, SpgemmCounters *counters)
 {
   __shared__ unsigned count[SPGEMM_BINS];
   const unsigned      lane = threadIdx.x % TEAM, shift = threadIdx.x % SYS_WARP - lane;
-  const bool          sorts    = counters->scattered > 0 || P.m < FEW_ROWS; /* otherwise so few rows would be sorted that the kernels for them cost more than they save, and rows of few words are the better in tables */
+  const bool          sorts    = counters->scattered > 0 || P.m < FEW_ROWS; /* otherwise so few rows would be sorted that their kernels cost more than they save, and tables are faster for rows of few words */
   unsigned long long  products = 0, units = 0, hash_words = 0, window_words = 0, made = 0, unmade = 0;
 
   if (threadIdx.x < SPGEMM_BINS) count[threadIdx.x] = 0;
@@ -315,8 +315,8 @@ SysStatus SpgemmDeviceClassify(const SpgemmOperands *P, const SpgemmLimits *limi
 
 /* ---- Lists ---- */
 
-/* Into lists, bin after bin. Neighbours mostly stay neighbours, for the caches; beyond that the order is of no consequence. The other lists are those of the
-   blocks behind the first. The first block copies the counters, which takes less time than to begin a copy; the host does not look at places, which change. */
+/* Writes the lists, bin after bin. Neighbours mostly stay neighbours, for the caches; the order is otherwise irrelevant. Blocks after the first
+   `blocks` write the other lists. The first block copies the counters, which is faster than a copy; the host does not read the places, which change. */
 static __global__ void __launch_bounds__(1024) PlanScatterKernel(int n, unsigned blocks, SpgemmLists one, SpgemmLists other, const SpgemmCounters *counters, SpgemmCounters *host)
 {
   __shared__ unsigned count[SPGEMM_BINS], base[SPGEMM_BINS];
@@ -378,7 +378,7 @@ SysStatus SpgemmDeviceUnits(int n, const int *rows, const int *size, const uint2
   return SysLaunch(PlanUnitsKernel, SysBlocks(n, SYS_THREADS), SYS_THREADS, 0, stream, n, rows, size, range, unit, first, counters);
 }
 
-/* A warp for each row that has units: their places in it, and its entries */
+/* One warp for each row with units: their places in it, and its entries */
 static __global__ void __launch_bounds__(SYS_THREADS) PlanSumUnitsKernel(int n, const int *rows, const int *first, SpgemmUnit *unit, int *size)
 {
   const int k = (int)((blockIdx.x * (int64_t)SYS_THREADS + threadIdx.x) / SYS_WARP), lane = (int)(threadIdx.x % SYS_WARP);
@@ -443,7 +443,7 @@ static __device__ unsigned PlanValuesKind(const SpgemmLimits &limits, unsigned c
   return size <= 64 ? VALUES_32_64 : size <= 128 ? VALUES_32_128 : size <= 256 ? VALUES_32_256 : VALUES_32_512;
 }
 
-/* As many parts as are needed for the entries, or more, if products are many, of as many entries each */
+/* Returns the parts for the entries, or more for many products, of equally many entries */
 static __device__ int PlanPartsOf(int size, unsigned work)
 {
   const int least = (size + SPGEMM_PART_ENTRIES - 1) / SPGEMM_PART_ENTRIES, most = (size + SPGEMM_PART_LEAST - 1) / SPGEMM_PART_LEAST;
@@ -464,7 +464,7 @@ static __global__ void __launch_bounds__(1024) PlanReclassifyKernel(int m, Spgem
   __shared__ unsigned long long nonzeros;
   const int64_t                 r     = blockIdx.x * (int64_t)1024 + threadIdx.x;
   unsigned long long            n     = 0;
-  unsigned                      lined = 0; /* products of a row in a line, which are few */
+  unsigned                      lined = 0; /* few products of rows in lines */
 
   if (threadIdx.x < SPGEMM_BINS) count[0][threadIdx.x] = count[1][threadIdx.x] = 0;
   if (threadIdx.x < SPGEMM_PART_CLASSES) parts[threadIdx.x] = 0;
@@ -476,7 +476,7 @@ static __global__ void __launch_bounds__(1024) PlanReclassifyKernel(int m, Spgem
       line[r] = lined > 0;
     }
     const bool     made = SpgemmMakes(accumulator, SPGEMM_KIND_BIN(kind[r])) && place[r] != SPGEMM_NOWORD;
-    const unsigned p = PlanPatternBin(limits, kind[r], made, words[r], sorted, size[r]), v = lined ? (unsigned)VALUES_EMPTY : PlanValuesKind(limits, kind[r], size[r]); /* nothing is left for other kernels */
+    const unsigned p = PlanPatternBin(limits, kind[r], made, words[r], sorted, size[r]), v = lined ? (unsigned)VALUES_EMPTY : PlanValuesKind(limits, kind[r], size[r]); /* no work for other kernels */
 
     pattern[r] = (unsigned char)p;
     values[r]  = (unsigned char)(2 * v + made);
@@ -515,7 +515,7 @@ SysStatus SpgemmDeviceReclassify(int m, const SpgemmLimits *limits, SpgemmAccumu
   return SysLaunch(PlanReclassifyKernel, SysBlocks(m, 1024), 1024, 0, stream, m, *limits, accumulator, kind, words, place, sorted, size, work, Ai, line, pattern, values, counters);
 }
 
-/* Class after class, the longest first in the memory: those are begun first */
+/* Class after class, the longest at the begin of the memory: they start first */
 static __global__ void __launch_bounds__(SYS_THREADS) PlanPartsKernel(int n, const int *rows, const int *size, const unsigned *work, SpgemmPart *part, SpgemmCounters *counters)
 {
   __shared__ unsigned count[SPGEMM_PART_CLASSES], base[SPGEMM_PART_CLASSES];
@@ -549,9 +549,9 @@ SysStatus SpgemmDeviceParts(int n, const int *rows, const int *size, const unsig
   return SysLaunch(PlanPartsKernel, SysBlocks(n, SYS_THREADS), SYS_THREADS, 0, stream, n, rows, size, work, part, counters);
 }
 
-#define EACH_WARP 2 /* parts */
+#define EACH_WARP 2 /* parts of a warp */
 
-/* The kind of every part, for a kernel each; a warp looks at one part after the other */
+/* Sets each part's kind, which selects its kernel; a warp handles parts in turn */
 static __global__ void __launch_bounds__(SYS_THREADS) PlanOrderPartsKernel(const SpgemmPart *part, int n, int room, const int *Ci, const int *Cj, int *order, unsigned *count)
 {
   constexpr int       All = SYS_THREADS / SYS_WARP * EACH_WARP;
@@ -600,7 +600,7 @@ SysStatus SpgemmDeviceScanSize(int m, size_t *bytes)
   return SYS_SUCCESS;
 }
 
-/* size has m + 1 numbers, the last counts for nothing */
+/* size: m + 1 numbers, the last ignored */
 SysStatus SpgemmDeviceScan(int m, const int *size, int *i, void *work, size_t bytes, cudaStream_t stream)
 {
   SYS_CUDA(cub::DeviceScan::ExclusiveSum(work, bytes, size, i, m + 1, stream));

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   Sparse products on the device: the pattern of rows of few products that have hardly two columns in a word, each by a team of 8, 16 or 32 threads that
-   sorts the columns of all products in registers. The columns are kept as they are counted, if there is memory.
+   SpGEMM on the device: the pattern of rows of few products with hardly two columns a word. A team of 8, 16 or 32 threads sorts all products' columns
+   in registers, and keeps them from the count if memory suffices.
 */
 #include "mat/impls/hashgemm/cuda/spgemmcudateam.cuh"
 
 #define BLOCK 128
 
-/* The columns go to `to`, unless that is NULL; returns how many are different, to all lanes of the team */
+/* Writes the columns to `to` unless NULL; returns the number of distinct ones to all lanes of the team */
 template <int T, int R>
 static __device__ __forceinline__ int SortWrite(unsigned key[R], int lane, int *to)
 {
@@ -41,7 +41,7 @@ static __device__ __forceinline__ int SortOneRow(const unsigned *list, int produ
   return SortWrite<T, R>(key, lane, to);
 }
 
-/* With Ci the pattern; without it counts, and keeps the columns if there is room */
+/* With Ci writes the pattern; otherwise counts, and keeps the columns if there is a place */
 template <int T, int R>
 static __global__ void __launch_bounds__(BLOCK) SortRowsKernel(SpgemmOperands P, const int *rows, int n, int *size, SpgemmSorted sorted, int64_t offset, const int *Ci, int *Cj)
 {

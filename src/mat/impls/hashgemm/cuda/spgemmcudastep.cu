@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   Sparse products on a CUDA device: one product of two matrices, step by step, and its memory
+   SpGEMM on a CUDA device: one product of two matrices, step by step, and its memory
 */
 #include <limits.h>
 #include <stddef.h>
@@ -48,8 +48,8 @@ SysStatus SpgemmTakePieces(SpgemmDevice *S, SpgemmArray *memory, std::initialize
   return SYS_SUCCESS;
 }
 
-/* Streams for kernels that do not wait for each other: no more than there are of these. A single one stays in the stream that all started from, since each
-   further stream costs four calls. After an error they end before their memory is released, which is ordered by the first stream alone. */
+/* Streams for independent kernels, at most one a kernel. A single one stays in the original stream, because each further stream costs four calls.
+   After an error they are joined before their memory is released, which only the first stream orders. */
 struct Streams {
   const SpgemmDeviceContext *context;
   cudaStream_t               from, stream[SPGEMM_STREAMS];
@@ -97,11 +97,11 @@ static SpgemmOperands StepOperands(const SpgemmStep *step, const SysCSR *A, cons
   return P;
 }
 
-/* Memory for the time while the entries are counted */
+/* Memory for the count */
 typedef struct {
   SpgemmArray memory, counters, size, work, range, kind, pattern, values, scan, long_rows, first;
   size_t      scan_bytes;
-  bool        sample; /* rows, for the room that is taken for them */
+  bool        sample; /* rows for the estimate of memory */
 } Counting;
 
 static SpgemmMade StepMade(const SpgemmStep *step)
@@ -118,7 +118,7 @@ static void StepDropMade(SpgemmDevice *S, SpgemmStep *step, cudaStream_t stream)
   step->made_values                                                      = false;
 }
 
-/* Memory that one can do without */
+/* Takes optional memory; returns whether it was available */
 static bool StepTakeIfThere(SpgemmDevice *S, size_t bytes, SpgemmArray *array, cudaStream_t stream)
 {
   const double asked = S->info.bytes_asked;
@@ -128,13 +128,13 @@ static bool StepTakeIfThere(SpgemmDevice *S, size_t bytes, SpgemmArray *array, c
   return there;
 }
 
-/* Is the product so large, as it seems from what the host knows, that memory is looked after? */
+/* Returns whether the product looks large enough, from the host's data, to economize memory */
 static bool StepIsLarge(const SpgemmDevice *S, const SysCSR *A, const SysCSR *B)
 {
   return (double)A->nz * (double)B->nz > (double)(S->accumulator == SPGEMM_AUTO ? SPGEMM_SAMPLE_AUTO : SPGEMM_SAMPLE_PRODUCTS) * (double)B->m;
 }
 
-/* The bins, and the rows of each */
+/* Sorts the rows into bins */
 static SysStatus StepSortRows(SpgemmDevice *S, SpgemmStep *step, const SpgemmOperands *P, Counting *w, cudaStream_t stream)
 {
   SpgemmCounters *counters = (SpgemmCounters *)w->counters.data;
@@ -150,8 +150,8 @@ static SysStatus StepSortRows(SpgemmDevice *S, SpgemmStep *step, const SpgemmOpe
   return SYS_SUCCESS;
 }
 
-/* By auto rows that are sorted are made at once, if the product is small, or else if the others are few, and if they are not so short that the copy of their values
-   costs as much as it saves */
+/* SPGEMM_AUTO: returns whether sorted rows are computed at once: for a small product, or if few other rows exist and the rows are long enough that
+   copying their values costs less than it saves */
 static bool StepEscPays(const SpgemmDevice *S, const SpgemmCounters *host)
 {
   double rows = 0;
@@ -160,7 +160,7 @@ static bool StepEscPays(const SpgemmDevice *S, const SpgemmCounters *host)
   return S->makes && !host->unmade && (host->products <= SPGEMM_ESC_FEW || (2 * host->made >= host->products && (double)host->made >= SPGEMM_ESC_LEAST * rows));
 }
 
-/* Entries of rows that are made as they are counted: as many as they have products, or some more than a sample of them says */
+/* Returns the entries to allocate for rows computed while counting: their products, or a little more than a sample's estimate */
 static size_t StepMadeRoom(const SpgemmCounters *host)
 {
   const double all = (double)host->made, some = host->sampled ? SPGEMM_SAMPLE_MORE * all * (double)host->found / (double)host->sampled : all;
@@ -168,7 +168,7 @@ static size_t StepMadeRoom(const SpgemmCounters *host)
   return (size_t)(some < all ? some : all);
 }
 
-/* Words of B, if only rows that are sorted are left */
+/* Frees the words of B if only sorted rows remain */
 static void StepDropWords(SpgemmDevice *S, SpgemmStep *step, const SpgemmCounters *host, cudaStream_t stream)
 {
   for (int b = COUNT_128; b <= COUNT_WINDOW; b++) {
@@ -193,7 +193,7 @@ static SysStatus StepTakeRoom(SpgemmDevice *S, SpgemmStep *step, size_t entries,
   return SYS_SUCCESS;
 }
 
-/* Room for rows that are made as they are counted. Without it all rows are counted first. */
+/* Allocates memory for rows computed while counting; without it all rows are counted first */
 static SysStatus StepTakeMade(SpgemmDevice *S, SpgemmStep *step, const SpgemmOperands *P, Counting *w, cudaStream_t stream)
 {
   const SpgemmCounters *host  = S->context->counters;
@@ -211,7 +211,7 @@ static SysStatus StepTakeMade(SpgemmDevice *S, SpgemmStep *step, const SpgemmOpe
   return StepSortRows(S, step, P, w, stream);
 }
 
-/* Each allocation takes time: words of B, which are most of it, are in one of their own only if the product is large */
+/* Allocates pattern data together, because each allocation takes time; words of B, most of it, are separate for a large product */
 static SysStatus StepTakePattern(SpgemmDevice *S, SpgemmStep *step, const SysCSR *A, const SysCSR *B, cudaStream_t stream)
 {
   const SpgemmPiece rows = {&step->pattern_rows, sizeof(int) * (size_t)A->m}, kept = {&step->kept_words, (size_t)A->m}, rowB = {&step->rowB, sizeof(int4) * (size_t)B->m}, wordB = {&step->wordB, sizeof(uint2) * (size_t)B->nz};
@@ -221,7 +221,7 @@ static SysStatus StepTakePattern(SpgemmDevice *S, SpgemmStep *step, const SysCSR
   return SpgemmTakePieces(S, &step->pattern_memory, {rows, kept}, stream);
 }
 
-/* The bins of all rows, by an upper bound of their entries */
+/* Sets all rows' bins, by an upper bound of their entries */
 static SysStatus StepClassify(SpgemmDevice *S, SpgemmStep *step, const SysCSR *A, const SysCSR *B, Counting *w, cudaStream_t stream)
 {
   const SpgemmCounters *host = S->context->counters;
@@ -234,7 +234,7 @@ static SysStatus StepClassify(SpgemmDevice *S, SpgemmStep *step, const SysCSR *A
   SYS_CALL(SpgemmTakePieces(S, &w->memory,
                             {
                               {&w->size,      sizeof(int) * (m + 1)                            },
-                              {&w->counters,  sizeof(SpgemmCounters)                           }, /* behind the last size: both begin with zeros */
+                              {&w->counters,  sizeof(SpgemmCounters)                           }, /* after the last size: both begin with zeros */
                               {&w->work,      sizeof(unsigned) * m                             },
                               {&w->range,     sizeof(uint2) * m                                },
                               {&w->kind,      m                                                },
@@ -254,12 +254,12 @@ static SysStatus StepClassify(SpgemmDevice *S, SpgemmStep *step, const SysCSR *A
   SYS_CUDA(cudaMemsetAsync(zeros, 0, (size_t)((char *)(counters + 1) - (char *)zeros), stream));
   SYS_CALL(SpgemmDeviceWords(&P, (int *)w->long_rows.data, counters, stream));
   SYS_CUDA(cudaMemsetAsync(step->kept_words.data, SPGEMM_NOT_KEPT, m, stream));
-  SYS_CALL(SpgemmTake(S, sizeof(int) * (m + 1), &step->i, stream)); /* while the device is busy */
+  SYS_CALL(SpgemmTake(S, sizeof(int) * (m + 1), &step->i, stream)); /* overlaps with the device's work */
   SYS_CALL(SpgemmTake(S, sizeof(int) * m, &step->values_rows, stream));
   SYS_CALL(StepSortRows(S, step, &P, w, stream));
   step->products = (double)host->products;
   S->info.products += step->products;
-  if (host->units > INT_MAX) { /* at least as many entries */
+  if (host->units > INT_MAX) { /* there are at least as many entries */
     S->info.nonzeros = (double)host->units;
     return SYS_TOO_LARGE;
   }
@@ -289,8 +289,8 @@ static SpgemmSorted StepSorted(const SpgemmStep *step)
   return sorted;
 }
 
-/* Room for the columns of rows that are sorted, for the words of most other rows, if they are most rows, and for the bits of units, if products are many for
-   their words: otherwise it takes no longer to set them again */
+/* Allocates memory for sorted rows' columns; for most other rows' words, if they are most rows; and for units' bits, if products are many relative to
+   words, since otherwise setting them again is as fast */
 static SysStatus StepTakeKept(SpgemmDevice *S, SpgemmStep *step, cudaStream_t stream)
 {
   const SpgemmCounters *host = S->context->counters;
@@ -323,7 +323,7 @@ static SpgemmLines StepLines(const SpgemmStep *step)
   return lines;
 }
 
-/* Are lines of shifted rows looked for? Only by auto, where rows of B have so many entries that enough products may belong to an entry of the result. */
+/* Searches lines of shifted rows: only with SPGEMM_AUTO, and if B's rows are long enough for the required products an entry */
 static void StepTakeLines(SpgemmDevice *S, SpgemmStep *step, const SysCSR *A, const SysCSR *B, cudaStream_t stream)
 {
   const double asked = S->info.bytes_asked;
@@ -345,7 +345,7 @@ static void StepDropLines(SpgemmDevice *S, SpgemmStep *step, cudaStream_t stream
   step->group.data = step->line.data = step->shifted.data = NULL;
 }
 
-/* The entries of all rows; one bin does not wait for another */
+/* Counts all rows' entries; bins are independent */
 static SysStatus StepCountRows(SpgemmDevice *S, const SpgemmStep *step, const SpgemmOperands *P, const Counting *w, cudaStream_t stream)
 {
   const SpgemmDeviceContext *context  = S->context;
@@ -420,7 +420,7 @@ static SysStatus StepCount(SpgemmDevice *S, SpgemmStep *step, const SysCSR *A, c
                                  {(const unsigned char *)w->values.data,  255, (int *)step->values_rows.data,  &counters->values }
   },
                                counters, S->context->counters, stream));
-  SYS_CUDA(cudaEventRecord(S->context->counted, stream)); /* the sum of the sizes is not waited for */
+  SYS_CUDA(cudaEventRecord(S->context->counted, stream)); /* does not wait for the sum of the sizes */
   SYS_CALL(SpgemmDeviceScan(step->m, size, (int *)step->i.data, w->scan.data, w->scan_bytes, stream));
   SYS_CUDA(cudaEventSynchronize(S->context->counted));
   S->info.nonzeros = (double)host->nonzeros;
@@ -437,7 +437,7 @@ static SysStatus StepCount(SpgemmDevice *S, SpgemmStep *step, const SysCSR *A, c
     step->pattern[b] = (int)host->pattern.rows[b];
     step->values[b]  = (int)host->values.rows[b];
   }
-  for (int b = COUNT_SORT_64; b <= COUNT_SORT_512 && SpgemmMakes(step->accumulator, b); b++) { /* these found no room */
+  for (int b = COUNT_SORT_64; b <= COUNT_SORT_512 && SpgemmMakes(step->accumulator, b); b++) { /* rows without a place */
     step->rows[SPGEMM_ROWS_ESC] -= step->pattern[PATTERN_SORT_64 + b - COUNT_SORT_64];
     step->rows[SPGEMM_ROWS_SORT] += step->pattern[PATTERN_SORT_64 + b - COUNT_SORT_64];
   }
@@ -530,7 +530,7 @@ static void StepDropPlaces(SpgemmDevice *S, SpgemmStep *step, cudaStream_t strea
   SpgemmDrop(S, {&step->place, &step->offset, &step->pair, &step->list, &step->pair_next}, stream);
 }
 
-/* Memory for the place of each product, if that is no more than three times what operands and result have, and where the places of every row begin */
+/* Allocates the products' places, if at most three times the memory of operands and result, and sets each row's first place */
 static SysStatus StepTakePlaces(SpgemmDevice *S, SpgemmStep *step, const SysCSR *A, const SysCSR *B, cudaStream_t stream)
 {
   const SpgemmOperands P        = StepOperands(step, A, B);
@@ -555,7 +555,7 @@ static SysStatus StepTakePlaces(SpgemmDevice *S, SpgemmStep *step, const SysCSR 
   return SYS_SUCCESS;
 }
 
-/* The longest rows first. Of rows that were made as they were counted, the first values are there. */
+/* Longest rows first. Rows computed while counting already have their first values. */
 static SysStatus StepRowValues(const SpgemmDevice *S, const SpgemmStep *step, const SysCSR *A, const SysCSR *B, const int *i, const int *j, SysScalar *a, cudaStream_t stream)
 {
   const SpgemmDeviceContext *context = S->context;
@@ -598,7 +598,7 @@ static SysStatus StepRowValues(const SpgemmDevice *S, const SpgemmStep *step, co
   return StepJoin(&streams);
 }
 
-/* A second request for values means that more will follow: then places are kept */
+/* Computes values. A second request means that more will follow: from then on places are kept. */
 SysStatus SpgemmStepFirstValues(SpgemmDevice *S, SpgemmStep *step, const SysCSR *A, const SysCSR *B, const int *i, const int *j, SysScalar *a, cudaStream_t stream)
 {
   SYS_CALL(StepRowValues(S, step, A, B, i, j, a, stream));

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   Sparse products on the device: rows by the table of the thesis, whose entries hold a column and its sum, each by a team of 8, 16 or 32 threads. The team adds
-   one row of B after the other. Then the columns are sorted, in registers or, if they are many, by a bit for each, and their sums are looked up. A row is made,
-   columns and values, as it is counted.
+   SpGEMM on the device, accumulator table, for comparison: the thesis's hash table, whose entries hold a column and its sum, one for each team of 8,
+   16 or 32 threads. The team adds one row of B after the other; then it sorts the columns, in registers or, if they are many, by one bit each, and
+   looks up their sums. A row is computed while it is counted. The table is in shared memory, and moves to global memory when a row has more columns.
 
-   The table is in shared memory. If a row may have more columns than that holds, its table moves to global memory as soon as it has.
-
-   Reference:
+   Source:
 .  * - Y. Nagasaka, "Performance optimization of sparse matrix kernels for many-core architectures", doctoral thesis, Tokyo Institute of Technology, 2019, chapter 5
 */
 #include <limits.h>
@@ -14,9 +12,9 @@
 #include "mat/impls/hashgemm/cuda/spgemmcudaentries.cuh"
 
 #define NO_COLUMN     (-1)
-#define MOST_LOG      12                           /* of the slots of a table in shared memory */
-#define LIST          512                          /* columns that are sorted in registers, at most */
-#define BLOCK(LOG)    ((LOG) > 9 ? SYS_WARP : 128) /* threads; with large tables it is but one warp */
+#define MOST_LOG      12                           /* log2 of the slots of the largest table in shared memory */
+#define LIST          512                          /* most columns sorted in registers */
+#define BLOCK(LOG)    ((LOG) > 9 ? SYS_WARP : 128) /* threads; with large tables one warp */
 #define TEAMS(T, LOG) (BLOCK(LOG) / (T))
 
 typedef struct {
@@ -30,7 +28,7 @@ struct TableRow {
   SysScalar value[1 << LOG];
   Entry     entry[T];
   int       column[1 << LOG];
-  unsigned  list[LOG < 9 ? 1 << LOG : LIST]; /* the columns, in any order, as far as there is room; or a bit for each of a range */
+  unsigned  list[LOG < 9 ? 1 << LOG : LIST]; /* the columns, in any order, as far as they fit; or one bit for each of a range */
   unsigned  found;
 };
 
@@ -44,7 +42,7 @@ static __device__ __forceinline__ unsigned TableNext(unsigned h, unsigned slots)
   return h + 1 < slots ? h + 1 : 0;
 }
 
-/* The slot of a column, which is put there if it is new. No other thread asks for the same column meanwhile, and the table never becomes full. */
+/* Returns a column's slot, inserting it if new. No other thread inserts the same column concurrently, and the table never fills up. */
 static __device__ __forceinline__ unsigned TableInsert(const Table &t, int column, bool *is_new)
 {
   for (unsigned h = TableFirst(column, t.slots);; h = TableNext(h, t.slots)) {
@@ -65,7 +63,7 @@ static __device__ __forceinline__ SysScalar TableValue(const Table &t, int colum
   return t.value[h];
 }
 
-/* Returns if the column is new */
+/* Adds a product; returns whether its column is new */
 static __device__ __forceinline__ bool TableAdd(const Table &t, int column, SysScalar a, SysScalar b)
 {
   bool           is_new;
@@ -102,7 +100,7 @@ static __device__ __forceinline__ void TableSortRow(const Table &t, const unsign
   }
 }
 
-/* A warp, with a bit for each of the next 32 * words columns at a time, from low on */
+/* Writes a row with one warp, by one bit for each of the next 32 * words columns, from low on */
 static __device__ void TableScanRow(const Table &t, unsigned *bits, unsigned words, int low, int found, int lane, int *column, SysScalar *value)
 {
   for (int done = 0; done < found;) {
@@ -146,12 +144,12 @@ static __device__ __forceinline__ void TableWrite(const Table &t, TableRow<T, LO
   else if (most <= 8 * T) TableSortRow<T, 8>(t, own.list, found, lane, column, value);
   else if (LOG <= 9 || most <= LIST) TableSortRow<T, 16>(t, own.list, found, lane, column, value);
   else if (!moved) TableScanRow(t, own.list, LIST, low, found, lane, column, value);
-  else TableScanRow(t, (unsigned *)own.value, sizeof(own.value) / sizeof(unsigned), low, found, lane, column, value); /* nothing is there any more */
+  else TableScanRow(t, (unsigned *)own.value, sizeof(own.value) / sizeof(unsigned), low, found, lane, column, value); /* the table has moved */
 }
 
 /* ---- Sums ---- */
 
-/* Moves the table to global memory, to place, where there is room for bound columns and, behind the table, for the row */
+/* Moves the table to global memory at place, with capacity for bound columns and, after it, the row */
 template <int LOG>
 static __device__ Table TableMove(const TableRow<SYS_WARP, LOG> &own, unsigned bound, const SpgemmMade &made, int lane, unsigned *place)
 {
@@ -175,12 +173,12 @@ static __device__ Table TableMove(const TableRow<SYS_WARP, LOG> &own, unsigned b
   return t;
 }
 
-/* Adds the products of the entries of A from begin to end; returns how many columns there are, to all lanes of the team. The table of a row of more than LOG's
-   columns moves; else place stays as it is. */
+/* Adds the products of A's entries begin to end - 1; returns the number of columns to all lanes of the team. Moves the table of a row of more columns
+   than it holds; otherwise place is unchanged. */
 template <int T, int LOG>
 static __device__ __forceinline__ int TableAddRow(const SpgemmOperands &P, int begin, int end, unsigned bound, const SpgemmMade &made, int lane, TableRow<T, LOG> &own, Table *table, unsigned *place)
 {
-  constexpr bool Grows = LOG > 9; /* then the team is a warp */
+  constexpr bool Grows = LOG > 9; /* the team is a warp then */
   unsigned       found = 0;
 
   EntriesForEach<T>(P, begin, end, TeamMost<T>(end - begin), lane, own.entry, [&](const Entry &now, Product one) {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   Sparse products on the device: what teams of 8, 16 or 32 threads have in common, each with a row of its own. All lanes of a warp come along.
+   SpGEMM on the device: shared parts of teams of 8, 16 or 32 threads with one row each. All lanes of a warp take part.
 */
 #pragma once
 
 #include "mat/impls/hashgemm/cuda/spgemmcuda.cuh"
 
-/* The first slot to look at in a table of 2^log slots */
+/* Returns a key's first slot in a table of 2^log slots */
 static __device__ __forceinline__ unsigned TeamHash(unsigned key, int log)
 {
   return key * 0x9E3779B1u >> (32 - log);
@@ -18,7 +18,7 @@ static __device__ __forceinline__ int TeamMost(int n)
   return T == SYS_WARP ? n : __reduce_max_sync(SYS_ALL_LANES, n);
 }
 
-/* The sum over the lanes up to this one */
+/* Returns the sum over the lanes up to this one */
 template <int T>
 static __device__ __forceinline__ int TeamUntil(int n, int lane)
 {
@@ -31,8 +31,8 @@ static __device__ __forceinline__ int TeamUntil(int n, int lane)
   return n;
 }
 
-/* Calls f(place, number) for all elements of the lists of entries begin to end of A, which are numbered in their order; list(c, &from, &length)
-   tells where that of column c is. The lanes take elements that follow each other, across lists. */
+/* Calls f(place, number) for all elements of the lists of A's entries begin to end - 1, numbered in order; list(c, &from, &length) gives column c's
+   list. Lanes take consecutive elements, across lists. */
 template <int T, typename L, typename F>
 static __device__ __forceinline__ void TeamForLists(const int *Aj, int begin, int end, int lane, const L &list, const F &f)
 {
@@ -53,7 +53,7 @@ static __device__ __forceinline__ void TeamForLists(const int *Aj, int begin, in
       const int t  = t0 + lane;
       int       at = 0;
 
-      /* the first lane whose list goes beyond t */
+      /* the first lane whose list extends past t */
 #pragma unroll
       for (int step = T / 2; step; step /= 2) {
         const int other = __shfl_sync(SYS_ALL_LANES, until, at + step - 1, T);
@@ -68,7 +68,7 @@ static __device__ __forceinline__ void TeamForLists(const int *Aj, int begin, in
   }
 }
 
-/* Calls f(word, bits) for the words of the rows of B that entries begin to end of A name */
+/* Calls f(word, bits) for the words of the rows of B that A's entries begin to end - 1 name */
 template <int T, typename F>
 static __device__ __forceinline__ void TeamForWords(const SpgemmOperands &P, int begin, int end, int lane, const F &f)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   Sparse products on the device: values of rows of few entries, each by a team of 8, 16 or 32 threads, into a pattern that is known
+   SpGEMM on the device: values of rows of few entries, with teams of 8, 16 or 32 threads, into a known pattern
 */
 #include "mat/impls/hashgemm/cuda/spgemmcudaentries.cuh"
 
@@ -43,7 +43,7 @@ static __global__ void __launch_bounds__(TEAM_BLOCK) ValuesTeamsKernel(SpgemmOpe
   for (int k = lane; k < size; k += T) Ca[first + k] = own.sum[k];
 }
 
-/* By places that are known: no row of B has more entries than that of the result */
+/* By known places: no row of B has more entries than the row of the result */
 static_assert(SPGEMM_LONG_ROW * SPGEMM_TEAM_ENTRIES < STRETCH_FAR, "places of a team's row");
 
 template <int T, int ROOM>
@@ -52,7 +52,7 @@ struct KnownShared {
   Stretch   stretch[T];
 };
 
-/* Wide teams have more stretches on their way, narrow ones are helped more by few registers */
+/* Wide teams keep more stretches in flight; narrow ones benefit more from few registers */
 template <int T, int ROOM>
 static __global__ void __launch_bounds__(TEAM_BLOCK) ValuesKnownTeamsKernel(SpgemmOperands P, const int *rows, int n, SpgemmPlaces places, const int *Ci, SysScalar *Ca)
 {
@@ -94,7 +94,7 @@ static constexpr size_t ValuesShared()
   return TEAM_BLOCK / T * sizeof(TeamShared<T, ROOM, FINDER>);
 }
 
-typedef Columns<384, 1024> MostColumns; /* of the most entries that 16 threads make: a device may have too little shared memory for these */
+typedef Columns<384, 1024> MostColumns; /* for the most entries by 16 threads: a device may have too little shared memory */
 typedef Words<512>         MostWords;
 
 size_t SpgemmDeviceValuesShared(bool words)

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   Sparse products on the device: the pattern of rows of many products, cut into windows of columns. A block makes a window, with the bits of all its
-   words in shared memory; the columns come out of them in order.
+   SpGEMM on the device, accumulator dense: the pattern of rows of many products, cut into windows of columns. A block handles a window with the bits
+   of its words in shared memory, from which columns come in order.
 */
 #include <limits.h>
 
 #include "mat/impls/hashgemm/cuda/spgemmcudateam.cuh"
 
-/* How many of n ascending words are less than w */
+/* Returns how many of n ascending words are less than w */
 static __device__ int WindowWordsLess(const uint2 *a, int n, unsigned w)
 {
   int lo = 0, hi = n;
@@ -24,8 +24,8 @@ static __device__ int WindowWordsLess(const uint2 *a, int n, unsigned w)
 #define WARPS (SPGEMM_UNIT_THREADS / SYS_WARP)
 
 /*
-   The bits of all columns that the unit has, by the words of B, in any order; a word is bits[word - begin]. In a long row of A the warps take
-   entries in turns; otherwise all look at the same, and take the words in turns.
+   Sets the bits of the unit's columns from the words of B, in any order; word w is bits[w - begin]. In a long row of A the warps take entries in
+   turn; otherwise all handle the same entry and take words in turn.
 */
 static __device__ void WindowSetBits(const SpgemmOperands &P, const SpgemmUnit &unit, unsigned *bits)
 {
@@ -78,7 +78,7 @@ static __device__ void WindowSetBits(const SpgemmOperands &P, const SpgemmUnit &
   __syncthreads();
 }
 
-/* How many bits are set in n words; to all lanes */
+/* Returns the bits set in n words, to all lanes */
 static __device__ int WindowCountBits(const unsigned *bits, int n, int lane)
 {
   int sum = 0;
@@ -88,7 +88,7 @@ static __device__ int WindowCountBits(const unsigned *bits, int n, int lane)
   return __reduce_add_sync(SYS_ALL_LANES, sum);
 }
 
-/* Words for each warp */
+/* Returns the words for each warp */
 static __device__ __forceinline__ int WindowEachOf(int words)
 {
   return (words + SPGEMM_UNIT_THREADS - 1) / SPGEMM_UNIT_THREADS * SYS_WARP;
@@ -96,7 +96,7 @@ static __device__ __forceinline__ int WindowEachOf(int words)
 
 /* ---- How many entries ---- */
 
-/* Writes down the words that have bits, in the place of the row or one for the unit: a warp looks at those from begin to end, of which own have some */
+/* Keeps the nonempty words, at the row's or the unit's place: a warp handles those from begin to end, of which `own` are nonempty */
 static __device__ __forceinline__ void WindowKeep(const unsigned *bits, int begin, int end, int own, int lane, int warp, const SpgemmUnit &unit, const SpgemmKept &kept, unsigned *unit_kept)
 {
   __shared__ int      count[WARPS];
@@ -170,7 +170,7 @@ SysStatus SpgemmDeviceWindowCount(const SpgemmOperands *P, SpgemmUnit *units, in
 
 /* ---- The pattern ---- */
 
-/* The bits that were kept: a warp takes those of the words from begin to end */
+/* Loads the kept bits; a warp handles the words from begin to end */
 static __device__ __forceinline__ void WindowGetBits(const unsigned *kept, int words, int begin, int end, int lane, unsigned *bits)
 {
   const int      groups = (words + SYS_WARP - 1) / SYS_WARP, first = begin / SYS_WARP, n = (end - begin + SYS_WARP - 1) / SYS_WARP;
@@ -191,7 +191,7 @@ static __device__ __forceinline__ void WindowGetBits(const unsigned *kept, int w
   __syncwarp();
 }
 
-/* A warp writes the columns of the words from begin to end of the unit */
+/* A warp writes the columns of the unit's words from begin to end */
 static __device__ void WindowWriteColumns(const unsigned *bits, unsigned first, int begin, int end, int lane, int *to)
 {
   for (int w0 = begin; w0 < end; w0 += SYS_WARP) {
@@ -202,7 +202,7 @@ static __device__ void WindowWriteColumns(const unsigned *bits, unsigned first, 
     if (__reduce_max_sync(SYS_ALL_LANES, n) <= 6) {
       for (int at = until - n; mine; mine &= mine - 1) to[at++] = (int)((first + (unsigned)w) << 5) + __ffs((int)mine) - 1;
       __syncwarp();
-    } else { /* a lane for each bit, one word after the other */
+    } else { /* one lane a bit, word after word */
       for (int l = 0; l < SYS_WARP; l++) {
         const unsigned word = __shfl_sync(SYS_ALL_LANES, mine, l);
         const int      at   = __shfl_sync(SYS_ALL_LANES, until - n, l);

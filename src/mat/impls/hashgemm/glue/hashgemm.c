@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   The algorithm "hashgemm" of MatProduct: its phases, and products on one process.
+   The MatProduct algorithm "hashgemm": its phases, and products on one process.
 
-   The symbolic phase makes the values too. PETSc asks for them right afterwards, and this first numeric phase has nothing to do. Later numeric phases
-   compare the operands with the last ones: other values in the same pattern are multiplied in that pattern, while an operand with other entries means a
-   new product.
+   The symbolic phase computes the values too; PETSc's first numeric phase follows directly and does nothing. Later numeric phases compare the
+   operands with the last ones: new values in the same pattern are multiplied in that pattern, other entries start a new product.
 */
 #include "sys/systhreads.h"
 #include "mat/impls/hashgemm/glue/hashgemmparallel.h"
@@ -19,7 +18,7 @@ static const char HashGEMMCitation[] = "@article{nagasaka2019spgemm,\n"
                                        "  volume  = {90},\n"
                                        "  year    = {2019}\n}\n";
 
-/* The accumulators heap, esc and merge rest on this */
+/* source of the accumulators heap, esc and merge */
 static PetscBool  FrameworkCited      = PETSC_FALSE;
 static const char FrameworkCitation[] = "@article{liu2015framework,\n"
                                         "  title   = {A framework for general sparse matrix-matrix multiplication on {GPUs} and heterogeneous processors},\n"
@@ -61,7 +60,7 @@ static PetscErrorCode HashGEMMSequentialSymbolic(Mat C, HashGEMMProduct *p)
   MatAIJSetHostNewest(C);
   PetscCall(HashGEMMAgree(C, status, &info));
   PetscCall(HashGEMMReport(C, &info));
-  if (csr.j && !room.setrow) PetscCall(MatSeqAIJSetColumnIndices(C, (PetscInt *)csr.j)); /* the columns are in place: this call sets the lengths of the rows */
+  if (csr.j && !room.setrow) PetscCall(MatSeqAIJSetColumnIndices(C, (PetscInt *)csr.j)); /* the columns are in place: the call sets the rows' lengths */
   PetscCall(MatAssemblyBegin(C, MAT_FINAL_ASSEMBLY));
   PetscCall(MatAssemblyEnd(C, MAT_FINAL_ASSEMBLY));
   PetscCall(MatSetOption(C, MAT_NEW_NONZERO_LOCATION_ERR, PETSC_FALSE));
@@ -110,7 +109,7 @@ static PetscErrorCode HashGEMMReset(HashGEMMProduct *p)
 static PetscErrorCode HashGEMMFree(HashGEMMProduct *p)
 {
   PetscFunctionBegin;
-  if (p->product->alg) { /* the product goes on: PETSc looks for an algorithm for operands of another type, to which "hashgemm" may be unknown */
+  if (p->product->alg) { /* PETSc then looks for an algorithm for operands of another type, which may not support "hashgemm" */
     PetscCall(PetscFree(p->product->alg));
     PetscCall(PetscStrallocpy(MATPRODUCTALGORITHMDEFAULT, &p->product->alg));
   }
@@ -126,7 +125,7 @@ static PetscErrorCode HashGEMMDestroy(PetscAMBProductArgument arg)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Several processes have three kinds of products, of two factors each. The other kinds are made of these. */
+/* On several processes there are three kinds of products, of two factors each; the other kinds use these */
 static void HashGEMMGetParallelFactors(Mat C, const HashGEMMProduct *p, SpgemmType *type, Mat *A, Mat *B)
 {
   static const SpgemmType types[] = {SPGEMM_AB, SPGEMM_AB, SPGEMM_ATB, SPGEMM_AB, SPGEMM_PTAP, SPGEMM_PTAP, SPGEMM_AB}; /* by MatProductType */
@@ -136,7 +135,7 @@ static void HashGEMMGetParallelFactors(Mat C, const HashGEMMProduct *p, SpgemmTy
   *B    = p->between ? p->between : C->product->B;
 }
 
-/* The accumulator that was set on the product, or else on the first of its operands that has one; NULL if there is none */
+/* Finds the accumulator set on the product, or else on its first operand that has one; NULL: none */
 static PetscErrorCode HashGEMMFindAccumulator(Mat C, PetscContainer *found)
 {
   Mat mats[4] = {C};
@@ -148,7 +147,7 @@ static PetscErrorCode HashGEMMFindAccumulator(Mat C, PetscContainer *found)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The second factor, if it is no operand: B^T for A B^T and B A B^T, B C for A B C */
+/* Creates the second factor if it is not an operand: B^T for A B^T and B A B^T, B C for A B C */
 static PetscErrorCode HashGEMMMakeBetween(Mat C, HashGEMMProduct *p)
 {
   Mat_Product   *product = C->product;
@@ -178,8 +177,8 @@ static PetscErrorCode HashGEMMRenewBetween(Mat C, HashGEMMProduct *p)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* C takes the blocks of W and remains the same object; W is destroyed. C gets a higher nonzero state. The next assembly makes that state the sum of those of the
-   blocks of all processes, as it is for every MPIAIJ: a state that is not this sum would change without another pattern, or remain with one. */
+/* Moves W's blocks to C, which stays the same object, and destroys W. Raises C's nonzero state: the next assembly sets it to the sum of the blocks'
+   states on all processes, as in every MPIAIJ, so a state that is not this sum would change without a new pattern, or not change with one. */
 static PetscErrorCode HashGEMMTakeBlocks(Mat C, const HashGEMMProduct *p, Mat *W)
 {
   const MatShadowFormat *format;
@@ -212,7 +211,7 @@ static PetscErrorCode HashGEMMTakeBlocks(Mat C, const HashGEMMProduct *p, Mat *W
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Pattern and values */
+/* Computes pattern and values */
 static PetscErrorCode HashGEMMMake(Mat C, HashGEMMProduct *p)
 {
   Mat        A, B, W;
@@ -235,7 +234,8 @@ static PetscErrorCode HashGEMMMake(Mat C, HashGEMMProduct *p)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The values are in place since the symbolic phase. PETSc looks for I-nodes in an assembly, and MAT_USE_INODES may have changed since. */
+/* Finds I-nodes if necessary. The values exist since the symbolic phase; PETSc looks for I-nodes in an assembly, and MAT_USE_INODES may have changed
+   since. */
 static PetscErrorCode HashGEMMLookForInodes(Mat C, const HashGEMMProduct *p)
 {
   const PetscBool device   = (PetscBool)(p->device || (p->parallel && p->parallel->device));
@@ -249,15 +249,15 @@ static PetscErrorCode HashGEMMLookForInodes(Mat C, const HashGEMMProduct *p)
     PetscInt *sizes = NULL;
 
     PetscCall(MatInodeGetInodeSizes(block[k], NULL, &sizes, NULL));
-    if (device && !sizes) continue; /* most results of a device have no I-nodes, and an assembly counts as new values */
+    if (device && !sizes) continue; /* most device results have no I-nodes, and an assembly would count as new values */
     PetscCall(MatAssemblyBegin(block[k], MAT_FINAL_ASSEMBLY));
     PetscCall(MatAssemblyEnd(block[k], MAT_FINAL_ASSEMBLY));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Compares the operands, and C if it is a result already, with the last ones. news[] has the changes of each on all processes, and *most the one that asks for the
-   most. */
+/* Compares the operands, and an existing result C, with the last ones. Sets news[] to each one's change over all processes, and *most to the largest
+   change. */
 static PetscErrorCode HashGEMMCompare(Mat C, HashGEMMProduct *p, PetscMPIInt news[4], HashGEMMChange *most)
 {
   Mat            operand[3];
@@ -272,8 +272,7 @@ static PetscErrorCode HashGEMMCompare(Mat C, HashGEMMProduct *p, PetscMPIInt new
     const HashGEMMSeen before = p->operand[k];
 
     PetscCall(HashGEMMLook(operand[k], &p->operand[k], &change));
-    if (k && p->between && C->product->type != MATPRODUCT_ABC && !HashGEMMSamePattern(&before, &p->operand[k]))
-      change = (HashGEMMChange)PetscMax(change, HASHGEMM_NEW_PATTERN); /* MatTranspose() renews a transpose only from the matrix that it was made of */
+    if (k && p->between && C->product->type != MATPRODUCT_ABC && !HashGEMMSamePattern(&before, &p->operand[k])) change = (HashGEMMChange)PetscMax(change, HASHGEMM_NEW_PATTERN); /* MatTranspose() updates a transpose only from its original matrix */
     news[k] = change;
   }
   if (p->result.id) {
@@ -288,8 +287,8 @@ static PetscErrorCode HashGEMMCompare(Mat C, HashGEMMProduct *p, PetscMPIInt new
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Leaves the product to PETSc, of which most algorithms take columns in any order. PETSc's A B^T and P^T A P, its A B on several processes, its R A R^T on a device,
-   which begins with A R^T, and its products of operands of which some are on a device, would give a wrong result, and are refused. */
+/* Leaves the product to PETSc, most of whose algorithms accept unsorted columns. Raises an error where PETSc's result would be wrong: A B^T and P^T A
+   P; A B on several processes; R A R^T on a device, which begins with A R^T; and products of which only some operands are on a device. */
 static PetscErrorCode HashGEMMLeave(Mat C)
 {
   static const char reason[] = "an operand has a row whose columns are not in ascending order, or repeated";
@@ -327,7 +326,7 @@ static PetscErrorCode MatProductNumeric_HashGEMM(Mat C)
   PetscCall(HashGEMMCompare(C, p, news, &change));
   PetscCheck(change != HASHGEMM_NOT_ASCENDING, PetscObjectComm((PetscObject)C), PETSC_ERR_ARG_WRONGSTATE, "An operand has other entries than in the symbolic phase, and a row whose columns are not in ascending order, or repeated; make a new product");
   if (change == HASHGEMM_NEW_PATTERN) {
-    PetscCall(PetscInfo(C, "The operands have other entries than in the symbolic phase, the product is made anew\n"));
+    PetscCall(PetscInfo(C, "The operands have other entries than in the symbolic phase, the product is computed anew\n"));
     PetscCall(HashGEMMReset(p));
     PetscCall(HashGEMMMake(C, p));
   } else if (change == HASHGEMM_NEW_VALUES) {

@@ -9,13 +9,13 @@
 #include "mat/impls/hashgemm/cuda/spgemmcuda.h"
 #include "mat/impls/hashgemm/host/spgemmhost.h"
 
-/* A matrix as a product last saw it. The same object state and addresses mean that nothing has changed. Otherwise the matrix, or another one in its
-   place, has the same entries if its pattern has the same fingerprint. */
+/* A matrix at the last product. Equal object states and addresses: nothing changed. Otherwise the matrix, or its replacement, has the same entries if
+   its pattern's fingerprint is equal. */
 typedef struct {
   PetscObjectId    id;
   PetscObjectState state, nonzerostate;
   const PetscInt  *i[2];
-  PetscBool        device[2]; /* where the values are used */
+  PetscBool        device[2]; /* where products use the values */
   uint64_t         pattern;
 } HashGEMMSeen;
 
@@ -23,19 +23,19 @@ typedef enum {
   HASHGEMM_SAME,
   HASHGEMM_NEW_VALUES,
   HASHGEMM_NEW_PATTERN,
-  HASHGEMM_NOT_ASCENDING /* a row has columns that are not in ascending order, or repeated: PETSc makes the product */
+  HASHGEMM_NOT_ASCENDING /* a row's columns do not ascend, or repeat: PETSc computes the product */
 } HashGEMMChange;
 
 typedef struct _HashGEMMParallel HashGEMMParallel;
 
-/* The data of a product, kept for new values */
+/* A product's data, reused for new values */
 typedef struct {
-  Mat_Product      *product; /* the owner of these data */
+  Mat_Product      *product; /* owner of these data */
   SpgemmOptions     options;
   Spgemm           *spgemm;
-  SpgemmDevice     *device;             /* in place of spgemm, if the device makes the product */
-  HashGEMMSeen      operand[3], result; /* result.id is 0 as long as there is no result */
-  PetscBool         fresh;              /* the symbolic phase has made the values, and no numeric phase has followed */
+  SpgemmDevice     *device;             /* replaces spgemm in a device product */
+  HashGEMMSeen      operand[3], result; /* result.id is 0 before the first result */
+  PetscBool         fresh;              /* the symbolic phase computed the values, and no numeric phase followed yet */
   Mat               between;            /* on several processes: B^T of ABt and RARt, B C of ABC */
   HashGEMMParallel *parallel;
 } HashGEMMProduct;
@@ -50,17 +50,17 @@ extern PetscErrorCode HashGEMMGlance(Mat, HashGEMMSeen *);
 extern PetscErrorCode HashGEMMLook(Mat, HashGEMMSeen *, HashGEMMChange *);
 extern PetscBool      HashGEMMSamePattern(const HashGEMMSeen *, const HashGEMMSeen *);
 
-/* The end of a step of a product, with an error or with figures */
+/* Ends a product's step, with an error or with figures */
 extern PetscErrorCode HashGEMMCheck(MPI_Comm, SysStatus, double nonzeros, double bytes, double asked);
 extern PetscErrorCode HashGEMMAgree(Mat, SysStatus, const SpgemmInfo *);
 extern PetscErrorCode HashGEMMReport(Mat, const SpgemmInfo *);
 
-/* The type, sizes and block sizes of the result, and room in it for rows that begin at starts[] */
+/* Sets the result's type, sizes and block sizes; HashGEMMPreallocate() allocates its rows, which begin at starts[] */
 extern PetscErrorCode HashGEMMInherit(Mat, const HashGEMMProduct *, PetscInt m, PetscInt n, PetscInt M, PetscInt N);
 extern PetscErrorCode HashGEMMPreallocate(Mat, const HashGEMMProduct *, int64_t m, int64_t n, const PetscInt starts[]);
 
-/* The same for a result on one process that is made, in its own arrays, before its entries are counted: HashGEMMRoomTake() is called in SpgemmCreate(), and after it
-   HashGEMMRoomSettle(). setrow is NULL if there was no room. */
+/* The same for a result on one process that is filled in its own arrays before its entries are counted: SpgemmCreate() calls HashGEMMRoomTake(); call
+   HashGEMMRoomSettle() after it. setrow is NULL if memory was short. */
 typedef struct {
   Mat                    C;
   const HashGEMMProduct *p;

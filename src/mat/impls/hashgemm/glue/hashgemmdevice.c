@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   Products of AIJCUSPARSE matrices by the kernels of spgemmcuda.h.
+   hashgemm products of AIJCUSPARSE matrices through spgemmcuda.h.
 
-   A result first is in memory of its own, since AIJCUSPARSE has no arrays before its host has the pattern. A second stream copies the pattern to the
+   A new result is computed in temporary memory: AIJCUSPARSE has no arrays before the host has the pattern. A second stream copies the pattern to the
    host while the device computes the values. AIJCUSPARSE copies the pattern back, and the values are copied on the device. New values in the same
    pattern are computed in place, and nothing crosses the bus.
 */
@@ -12,12 +12,12 @@
 #include "sys/systhreads.h"
 #include "mat/impls/hashgemm/glue/hashgemmdevice.h"
 
-#define HASHGEMM_LONG_ROWS 16 /* entries of a row on average, from which on a second matrix for the pattern costs less than a useless copy of the values */
+#define HASHGEMM_LONG_ROWS 16 /* mean entries of a row from which on a second matrix for the pattern costs less than a useless copy of the values */
 
-/* All products of the process share these; the first product makes them */
+/* Shared by all products of the process; created by the first */
 SpgemmDeviceContext *HashGEMMDeviceContext = NULL;
-static cudaStream_t  hashgemm_copies; /* of patterns to the host */
-static cudaEvent_t   hashgemm_made;   /* the device has made the pattern */
+static cudaStream_t  hashgemm_copies; /* for copies of patterns to the host */
+static cudaEvent_t   hashgemm_made;   /* recorded when the pattern is complete */
 
 static PetscErrorCode HashGEMMDeviceFinalize(void)
 {
@@ -53,15 +53,15 @@ PetscErrorCode HashGEMMDeviceTell(Mat C, const SpgemmInfo *info)
 {
   PetscFunctionBegin;
   PetscCall(PetscLogGpuFlops(2 * info->products));
-  PetscCall(PetscInfo(C, "%s: %.0f multiplications, %.0f nonzeros, on the GPU; rows empty %.0f, copied %.0f, by hash %.0f, by windows %.0f, sorted %.0f, by esc %.0f, by heap %.0f, by merge %.0f, by table %.0f; values in lines %.0f; bytes kept for new values %.0f, at most in use besides the result %.0f\n",
+  PetscCall(PetscInfo(C, "%s: %.0f multiplications, %.0f nonzeros, on the GPU; rows empty %.0f, copied %.0f, by hash %.0f, by windows %.0f, sorted %.0f, by esc %.0f, for comparison by heap %.0f, by merge %.0f, by table %.0f; values in lines %.0f; bytes kept for new values %.0f, at most in use besides the result %.0f\n",
                       MatProductTypes[C->product->type], info->products, info->nonzeros, info->rows[SPGEMM_ROWS_EMPTY], info->rows[SPGEMM_ROWS_COPIED], info->rows[SPGEMM_ROWS_HASH], info->rows[SPGEMM_ROWS_WINDOW], info->rows[SPGEMM_ROWS_SORT], info->rows[SPGEMM_ROWS_ESC],
                       info->rows[SPGEMM_ROWS_HEAP], info->rows[SPGEMM_ROWS_MERGE], info->rows[SPGEMM_ROWS_TABLE], info->lines, info->bytes_kept, info->bytes_peak));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* ------------------------------------------------- the bus ------------------------------------------------- */
+/* ------------------------------------------------- bus ------------------------------------------------- */
 
-/* The host memory is new, without pages yet. The copy begins as soon as the device has recorded the event. */
+/* Copies to new host memory, whose pages do not exist yet. The copy starts when the device has recorded the event. */
 static PetscErrorCode HashGEMMDeviceFetchPinned(void *host, const void *device, size_t bytes, PetscBool *pinned)
 {
   PetscFunctionBegin;
@@ -100,9 +100,9 @@ PetscErrorCode HashGEMMDeviceGetCSR(Mat A, SysCSR *csr)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The arrays of A on the device, for values that are about to be written. AIJCUSPARSE would make them from the arrays of the host and also copy the
-   values, which are meaningless there and twice the bytes of the pattern. It copies no values of a matrix that has none on the host: such a matrix
-   borrows the pattern of A and makes the arrays, and A takes them over. */
+/* Gets A's arrays on the device for writing values. AIJCUSPARSE would create them from the host's and copy the values as well: meaningless there, and
+   twice the pattern's bytes. It copies no values of a matrix without values on the host, so such a matrix borrows A's pattern and creates the arrays,
+   which then move to A. */
 PetscErrorCode HashGEMMDeviceGetArrays(Mat A, const int **i, const int **j, PetscScalar **a)
 {
   SysCSR csr;
@@ -115,18 +115,18 @@ PetscErrorCode HashGEMMDeviceGetArrays(Mat A, const int **i, const int **j, Pets
 
     PetscCall(MatAIJDeviceCreateWithArrays(A->rmap->n, A->cmap->n, (PetscInt *)csr.i, (PetscInt *)csr.j, NULL, PETSC_FALSE, &maker));
     PetscCall(MatConvert(maker, MATSEQAIJCUSPARSE, MAT_INPLACE_MATRIX, &maker));
-    maker->nonzerostate = A->nonzerostate; /* by this number AIJCUSPARSE knows whose pattern the arrays have */
+    maker->nonzerostate = A->nonzerostate; /* AIJCUSPARSE identifies the arrays' pattern by this state */
     PetscCall(MatSeqAIJCUSPARSEGetIJ(maker, PETSC_FALSE, i, j));
     A->spptr     = maker->spptr;
     maker->spptr = arrays;
     PetscCall(MatDestroy(&maker));
-    PetscCall(MatAIJCUSPARSESetCPUSolve(A)); /* the flag is kept beside the arrays */
+    PetscCall(MatAIJCUSPARSESetCPUSolve(A)); /* the flag is stored with the arrays */
   } else PetscCall(MatSeqAIJCUSPARSEGetIJ(A, PETSC_FALSE, i, j));
   PetscCall(MatSeqAIJCUSPARSEGetArrayWrite(A, a));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Is there room for the arrays of AIJCUSPARSE, which ends with an error of CUDA if there is none? */
+/* Sets *enough if memory suffices for AIJCUSPARSE's arrays; otherwise AIJCUSPARSE would raise an error of CUDA */
 PetscErrorCode HashGEMMDeviceRoom(Mat C, PetscBool *enough)
 {
   SysCSR csr;
@@ -137,7 +137,7 @@ PetscErrorCode HashGEMMDeviceRoom(Mat C, PetscBool *enough)
   *enough = PETSC_TRUE;
   if (C->offloadmask == PETSC_OFFLOAD_GPU || C->offloadmask == PETSC_OFFLOAD_BOTH) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatAIJGetPattern(C, &csr));
-  bytes = (64 << 20) + csr.m * (double)sizeof(PetscInt) + csr.i[csr.m] * (double)(sizeof(PetscInt) + sizeof(PetscScalar)); /* gaps between arrays included */
+  bytes = (64 << 20) + csr.m * (double)sizeof(PetscInt) + csr.i[csr.m] * (double)(sizeof(PetscInt) + sizeof(PetscScalar)); /* including gaps between arrays */
   PetscCallCUDA(cudaMemGetInfo(&available, &total));
   if ((double)available < bytes + (double)total / 8 && HashGEMMDeviceContext) {
     SpgemmDeviceContextTrim(HashGEMMDeviceContext);
@@ -149,7 +149,7 @@ PetscErrorCode HashGEMMDeviceRoom(Mat C, PetscBool *enough)
 
 /* ------------------------------------------------- a new product ------------------------------------------------- */
 
-/* Counts, and queues all work on the device. If only the values find no memory, rows->a is NULL. */
+/* Counts, and queues all work on the device; sets rows->a = NULL if only the values lack memory */
 PetscErrorCode HashGEMMDeviceMake(SpgemmType type, SpgemmAccumulator accumulator, const SysCSR factor[], SpgemmDevice **spgemm, SpgemmInfo *info, HashGEMMRows *rows, SysStatus *status)
 {
   const SysStream stream = PetscDefaultCudaStream;
@@ -183,7 +183,7 @@ PetscErrorCode HashGEMMDeviceLook(Mat A, uint64_t *fingerprint, int *ascending, 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Makes C of the result. *done is PETSC_FALSE if the device has no memory for C. */
+/* Creates C from the result; sets *done = PETSC_FALSE if the device lacks memory for C */
 static PetscErrorCode HashGEMMDeviceAssemble(Mat C, const HashGEMMProduct *p, const SysCSR factor[], const HashGEMMRows *rows, PetscBool *done)
 {
   const SysStream stream = PetscDefaultCudaStream;
@@ -200,8 +200,8 @@ static PetscErrorCode HashGEMMDeviceAssemble(Mat C, const HashGEMMProduct *p, co
   PetscCall(PetscFree(starts));
   PetscCall(MatAIJGetPattern(C, &csr));
   PetscCall(HashGEMMDeviceFetchPinned((void *)csr.j, rows->j, rows->nz * sizeof(*csr.j), &pinned));
-  PetscCall(MatSeqAIJSetColumnIndices(C, (PetscInt *)csr.j)); /* the columns are in place: this call sets the lengths of the rows */
-  PetscCall(MatSeqAIJGetArrayWrite(C, &a));                   /* values on the device are those of another pattern */
+  PetscCall(MatSeqAIJSetColumnIndices(C, (PetscInt *)csr.j)); /* the columns are in place: the call sets the rows' lengths */
+  PetscCall(MatSeqAIJGetArrayWrite(C, &a));                   /* the device's values belong to another pattern */
   SysAdvise(a, rows->nz * sizeof(*a));
   PetscCall(MatSeqAIJRestoreArrayWrite(C, &a));
   PetscCall(MatAssemblyBegin(C, MAT_FINAL_ASSEMBLY));
@@ -218,7 +218,7 @@ static PetscErrorCode HashGEMMDeviceAssemble(Mat C, const HashGEMMProduct *p, co
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Can the device make this product of matrices on one process? All operands have to be on the device, and to have entries. */
+/* Sets *serves if the device can compute this product on one process: all operands are on the device and have entries */
 static PetscErrorCode HashGEMMDeviceServes(Mat C, const HashGEMMProduct *p, PetscBool *serves)
 {
   Mat operand[3];
@@ -258,7 +258,7 @@ PetscErrorCode HashGEMMDeviceSymbolic(Mat C, SpgemmType type, HashGEMMProduct *p
   SpgemmDeviceRelease(HashGEMMDeviceContext, rows.j, stream);
   SpgemmDeviceRelease(HashGEMMDeviceContext, rows.a, stream);
   if (*done) PetscCall(HashGEMMDeviceTell(C, &info));
-  else PetscCall(PetscInfo(C, "Not enough memory on the GPU for a product (%.0f nonzeros counted, %.0f bytes asked for): it is made on the host\n", info.nonzeros, info.bytes_asked));
+  else PetscCall(PetscInfo(C, "Not enough memory on the GPU for a product (%.0f nonzeros counted, %.0f bytes requested): it runs on the host\n", info.nonzeros, info.bytes_asked));
   if (*done && rows.nz) PetscFunctionReturn(PETSC_SUCCESS);
   *done = PETSC_FALSE;
   SpgemmDeviceDestroy(&p->device, stream);
@@ -266,7 +266,7 @@ PetscErrorCode HashGEMMDeviceSymbolic(Mat C, SpgemmType type, HashGEMMProduct *p
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A result that the host has made remains on the host if the GPU has no room for it: its first use on the GPU would end with an error of CUDA */
+/* Binds a result of the host to the host if the GPU lacks memory for it; its first use on the GPU would raise an error of CUDA */
 PetscErrorCode HashGEMMDeviceSettle(Mat C)
 {
   PetscBool enough = PETSC_TRUE;
@@ -279,7 +279,7 @@ PetscErrorCode HashGEMMDeviceSettle(Mat C)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* W becomes a matrix of the device if C is one, bound to the host if C is */
+/* Converts W to a device matrix if C is one, bound to the host if C is */
 PetscErrorCode HashGEMMDeviceConvert(Mat C, Mat W)
 {
   PetscFunctionBegin;

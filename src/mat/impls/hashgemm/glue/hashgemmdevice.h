@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   Products of AIJCUSPARSE matrices: functions for products of one process and of several
+   Products of AIJCUSPARSE matrices: functions for one process and for several
 */
 #pragma once
 
@@ -9,7 +9,7 @@
 
 #include <petscdevice_cuda.h>
 
-/* *done is PETSC_FALSE if memory is short. The arrays of HashGEMMRows are on the device, in memory of the pool of the products. */
+/* Sets *done = PETSC_FALSE if memory is short. HashGEMMRows' arrays are on the device, in the products' memory pool. */
 extern PetscErrorCode HashGEMMDeviceStart(PetscBool *done);
 extern PetscErrorCode HashGEMMDeviceCheck(SysStatus, PetscBool *done);
 extern PetscErrorCode HashGEMMDeviceMake(SpgemmType, SpgemmAccumulator, const SysCSR factor[], SpgemmDevice **, SpgemmInfo *, HashGEMMRows *, SysStatus *);

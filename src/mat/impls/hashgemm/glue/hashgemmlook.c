@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   The changes of operands since the last product
+   The operands' changes since the last product
 */
 #include "mat/impls/hashgemm/glue/hashgemmdevicestub.h"
 
-/* Sees all but the entries */
+/* Gets the state of everything but the entries */
 PetscErrorCode HashGEMMGlance(Mat A, HashGEMMSeen *seen)
 {
   Mat       block[2] = {A, NULL};
@@ -16,7 +16,7 @@ PetscErrorCode HashGEMMGlance(Mat A, HashGEMMSeen *seen)
   if (mpi) PetscCall(MatMPIAIJGetSeqAIJ(A, &block[0], &block[1], NULL));
   PetscCall(PetscObjectGetId((PetscObject)A, &seen->id));
   PetscCall(PetscObjectStateGet((PetscObject)A, &seen->state));
-  seen->state += A->num_ass; /* a numeric phase that PETSc calls as a part of another product need not raise the state: that of AIJCUSPARSE counts an assembly only */
+  seen->state += A->num_ass; /* a numeric phase inside another product need not raise the state, but AIJCUSPARSE counts assemblies */
   seen->nonzerostate = A->nonzerostate;
   for (int k = 0; k < 2 && block[k]; k++) {
     SysCSR csr;
@@ -24,7 +24,7 @@ PetscErrorCode HashGEMMGlance(Mat A, HashGEMMSeen *seen)
     PetscCall(MatAIJGetPattern(block[k], &csr));
     seen->i[k]      = csr.i;
     seen->device[k] = MatAIJValuesOnDevice(block[k]);
-    if (mpi) seen->state += ((PetscObject)block[k])->state + block[k]->num_ass; /* blocks may change and their matrix not notice */
+    if (mpi) seen->state += ((PetscObject)block[k])->state + block[k]->num_ass; /* blocks may change without their matrix's state */
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -34,7 +34,7 @@ PetscBool HashGEMMSamePattern(const HashGEMMSeen *a, const HashGEMMSeen *b)
   return (PetscBool)(a->id == b->id && a->nonzerostate == b->nonzerostate && a->i[0] == b->i[0] && a->i[1] == b->i[1] && a->device[0] == b->device[0] && a->device[1] == b->device[1]);
 }
 
-/* The device has other fingerprints than the host: an operand that has moved looks like a new pattern, and the product is made anew */
+/* Device and host fingerprints differ: an operand that moved counts as a new pattern, and the product starts anew */
 static PetscErrorCode HashGEMMFingerprintMat(Mat A, uint64_t *pattern, int *ascending)
 {
   Mat             block[2] = {A, NULL};
@@ -67,7 +67,7 @@ static PetscErrorCode HashGEMMFingerprintMat(Mat A, uint64_t *pattern, int *asce
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Compares A with *seen, which becomes A unless the product refuses A */
+/* Compares A with *seen, and sets *seen to A unless the product refuses A */
 PetscErrorCode HashGEMMLook(Mat A, HashGEMMSeen *seen, HashGEMMChange *change)
 {
   HashGEMMSeen now;

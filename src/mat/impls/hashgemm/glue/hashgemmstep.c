@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   The beginning and the end of a step of a product: the arrays of the operands, errors and figures, room for the result
+   Begin and end of a product's step: the operands' arrays, errors and figures, the result's memory
 */
 #include "mat/impls/hashgemm/glue/hashgemmparallel.h"
 
-#define ROOM_ROWS   512 /* rows that PETSc is told of at a time, */
-#define ROOM_LENGTH 32  /* those of each length below this in one call */
+#define HASHGEMM_ROOM_ROWS   512 /* rows whose lengths one step passes to PETSc */
+#define HASHGEMM_ROOM_LENGTH 32  /* length below which one call passes all rows of the same length */
 
 /* ------------------------------------------------- operands ------------------------------------------------- */
 
-/* All operands of C, by MatAIJGetArrays() or by HashGEMMDeviceGetCSR() */
+/* Gets the arrays of all operands of C, by MatAIJGetArrays() or HashGEMMDeviceGetCSR() */
 PetscErrorCode HashGEMMGetFactors(Mat C, PetscErrorCode (*get)(Mat, SysCSR *), SysCSR factor[3])
 {
   Mat operand[3];
@@ -23,7 +23,7 @@ PetscErrorCode HashGEMMGetFactors(Mat C, PetscErrorCode (*get)(Mat, SysCSR *), S
 
 /* ------------------------------------------------- success and figures ------------------------------------------------- */
 
-/* Raises the error of a status. SYS_TOO_LARGE means that PetscInt cannot count the entries of the product. asked: bytes that a GPU did not have, or 0. */
+/* Raises the error of a status. SYS_TOO_LARGE: PetscInt cannot count the product's entries. asked: bytes that a GPU lacked, or 0. */
 PetscErrorCode HashGEMMCheck(MPI_Comm comm, SysStatus status, double nonzeros, double bytes, double asked)
 {
   PetscMPIInt size;
@@ -36,8 +36,8 @@ PetscErrorCode HashGEMMCheck(MPI_Comm comm, SysStatus status, double nonzeros, d
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Ends the local work of a step. This work returns a status and figures, and never communicates. Every process calls this function once a step, whether it
-   worked on the host or on the device and whatever came of it, so that all of them raise the same error. */
+/* Ends a step's local work, which returns a status and figures and never communicates. Collective: every process calls it once a step, whether it
+   worked on host or device and whatever the outcome, so that all raise the same error. */
 PetscErrorCode HashGEMMAgree(Mat C, SysStatus status, const SpgemmInfo *info)
 {
   const MPI_Comm comm     = PetscObjectComm((PetscObject)C);
@@ -51,7 +51,7 @@ PetscErrorCode HashGEMMAgree(Mat C, SysStatus status, const SpgemmInfo *info)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Logs the figures of a new product that the host has made */
+/* Logs the figures of a new product of the host */
 PetscErrorCode HashGEMMReport(Mat C, const SpgemmInfo *info)
 {
   PetscFunctionBegin;
@@ -62,9 +62,9 @@ PetscErrorCode HashGEMMReport(Mat C, const SpgemmInfo *info)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* ------------------------------------------------- the result ------------------------------------------------- */
+/* ------------------------------------------------- result ------------------------------------------------- */
 
-/* Room for rows. This function raises no error: HashGEMMAgree() does, with the figures that it leaves in *info. */
+/* Allocates rows. Raises no error: HashGEMMAgree() does, with the figures in *info. */
 SysStatus HashGEMMRowsCreate(int64_t m, int64_t n, int64_t nz, HashGEMMRows *rows, SpgemmInfo *info)
 {
   const SysStatus status = nz > PETSC_MAX_INT ? SYS_TOO_LARGE : HashGEMMRowsAllocate(m, n, nz, rows) ? SYS_SUCCESS : SYS_OUT_OF_MEMORY;
@@ -75,7 +75,7 @@ SysStatus HashGEMMRowsCreate(int64_t m, int64_t n, int64_t nz, HashGEMMRows *row
   return status;
 }
 
-/* The type of PETSc that a matrix has, or whose subtype it has */
+/* Returns the PETSc type of a matrix, or the one that it extends */
 static MatType HashGEMMBaseType(Mat A)
 {
   const char *type = ((PetscObject)A)->type_name;
@@ -90,12 +90,11 @@ static void HashGEMMGetBlockSizes(const Mat_Product *product, PetscInt *rows, Pe
   const PetscLayout    last  = type == MATPRODUCT_ABC ? product->C->cmap : type == MATPRODUCT_ABt || type == MATPRODUCT_RARt ? B->rmap : B->cmap;
   const PetscLayout    first = type == MATPRODUCT_PtAP || type == MATPRODUCT_RARt ? last : type == MATPRODUCT_AtB ? A->cmap : A->rmap;
 
-  *rows    = PetscAbs(first->bs); /* negative where it is not set */
+  *rows    = PetscAbs(first->bs); /* negative if not set */
   *columns = PetscAbs(last->bs);
 }
 
-/* C gets sizes and block sizes from its operands, type and format from the first of them. Options of C remain. A C that already was a result remains as
-   it is. */
+/* Sets C's sizes and block sizes from its operands, type and format from the first; C keeps its options. Does nothing if C is a result already. */
 PetscErrorCode HashGEMMInherit(Mat C, const HashGEMMProduct *p, PetscInt m, PetscInt n, PetscInt M, PetscInt N)
 {
   const MatShadowFormat *format;
@@ -117,7 +116,7 @@ PetscErrorCode HashGEMMInherit(Mat C, const HashGEMMProduct *p, PetscInt m, Pets
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Makes room in C for rows that begin at starts[] */
+/* Allocates C's rows, which begin at starts[] */
 PetscErrorCode HashGEMMPreallocate(Mat C, const HashGEMMProduct *p, int64_t m, int64_t n, const PetscInt starts[])
 {
   PetscInt *lengths;
@@ -131,8 +130,8 @@ PetscErrorCode HashGEMMPreallocate(Mat C, const HashGEMMProduct *p, int64_t m, i
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* MatSeqAIJSetTotalPreallocation() takes a bound of all entries, and has rows set one after the other from then on. If there is too little memory for the bound, the
-   entries are counted. */
+/* MatSeqAIJSetTotalPreallocation() takes a bound of the entries; rows are then set in order. If memory is short for the bound, the entries are
+   counted. */
 static PetscErrorCode HashGEMMRoomTake_Private(HashGEMMRoom *room, PetscInt entries)
 {
   Mat            C = room->C;
@@ -156,7 +155,7 @@ static PetscErrorCode HashGEMMRoomTake_Private(HashGEMMRoom *room, PetscInt entr
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Raises no error, as the kernels call it: HashGEMMRoomSettle() does */
+/* The kernels call it, so it raises no error: HashGEMMRoomSettle() does */
 int HashGEMMRoomTake(void *context, int64_t entries, PetscInt **j, PetscScalar **a)
 {
   HashGEMMRoom *room = (HashGEMMRoom *)context;
@@ -167,7 +166,7 @@ int HashGEMMRoomTake(void *context, int64_t entries, PetscInt **j, PetscScalar *
   return room->setrow && !room->ierr;
 }
 
-/* Memory that was never written to does not count as allocated: PETSc's results have none. Rows that grow later have counted as mallocs. */
+/* Does not count untouched memory as allocated, as in PETSc's results, nor rows that grew as mallocs */
 static PetscErrorCode MatGetInfo_HashGEMMRoom(Mat C, MatInfoType flag, MatInfo *info)
 {
   PetscFunctionBegin;
@@ -180,36 +179,37 @@ static PetscErrorCode MatGetInfo_HashGEMMRoom(Mat C, MatInfoType flag, MatInfo *
 }
 
 /*
-   Tells PETSc the lengths of some rows, which are made. A call for each row takes as long as a short row itself: rows of the same length are told in one call, which
-   overwrites their columns, as it takes them for rows with the same columns. These are kept and written back. Longer rows have a call each.
+   Passes the lengths of finished rows to PETSc. A call for each row takes as long as a short row itself, so one call passes all rows of the same
+   length below the limit. That call overwrites their columns, because it sets rows with equal columns; they are saved and written back. Longer rows
+   have a call each.
 */
 static PetscErrorCode HashGEMMRoomTell(HashGEMMRoom *room, const PetscInt starts[], PetscInt first, PetscInt last)
 {
   Mat             C              = room->C;
   const PetscBool structure_only = C->structure_only;
   const PetscInt  n              = starts[last] - starts[first];
-  PetscInt        columns[ROOM_ROWS * ROOM_LENGTH], rows[ROOM_ROWS], end[ROOM_LENGTH + 2] = {0};
+  PetscInt        columns[HASHGEMM_ROOM_ROWS * HASHGEMM_ROOM_LENGTH], rows[HASHGEMM_ROOM_ROWS], end[HASHGEMM_ROOM_LENGTH + 2] = {0};
 
   PetscFunctionBegin;
-  if (n > ROOM_ROWS * ROOM_LENGTH / 2) {
+  if (n > HASHGEMM_ROOM_ROWS * HASHGEMM_ROOM_LENGTH / 2) {
     for (PetscInt r = first; r < last; r++) PetscCall((*room->setrow)(C, 1, &r, starts[r + 1] - starts[r], room->j + starts[r], room->a + starts[r], INSERT_VALUES));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(PetscArraycpy(columns, room->j + starts[first], n));
-  for (PetscInt r = first; r < last; r++) end[PetscMin(starts[r + 1] - starts[r], ROOM_LENGTH) + 1]++;
-  for (PetscInt l = 0; l <= ROOM_LENGTH; l++) end[l + 1] += end[l];
-  for (PetscInt r = first; r < last; r++) rows[end[PetscMin(starts[r + 1] - starts[r], ROOM_LENGTH)]++] = r;
-  C->structure_only = PETSC_TRUE; /* the values are not touched */
-  for (PetscInt l = 0, k = 0; l < ROOM_LENGTH; k = end[l++]) {
+  for (PetscInt r = first; r < last; r++) end[PetscMin(starts[r + 1] - starts[r], HASHGEMM_ROOM_LENGTH) + 1]++;
+  for (PetscInt l = 0; l <= HASHGEMM_ROOM_LENGTH; l++) end[l + 1] += end[l];
+  for (PetscInt r = first; r < last; r++) rows[end[PetscMin(starts[r + 1] - starts[r], HASHGEMM_ROOM_LENGTH)]++] = r;
+  C->structure_only = PETSC_TRUE; /* leaves the values unchanged */
+  for (PetscInt l = 0, k = 0; l < HASHGEMM_ROOM_LENGTH; k = end[l++]) {
     if (end[l] > k) PetscCall((*room->setrow)(C, end[l] - k, rows + k, l, columns, NULL, INSERT_VALUES));
   }
-  for (PetscInt k = end[ROOM_LENGTH - 1]; k < last - first; k++) PetscCall((*room->setrow)(C, 1, rows + k, starts[rows[k] + 1] - starts[rows[k]], columns, NULL, INSERT_VALUES));
+  for (PetscInt k = end[HASHGEMM_ROOM_LENGTH - 1]; k < last - first; k++) PetscCall((*room->setrow)(C, 1, rows + k, starts[rows[k] + 1] - starts[rows[k]], columns, NULL, INSERT_VALUES));
   C->structure_only = structure_only;
   PetscCall(PetscArraycpy(room->j + starts[first], columns, n));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Room for the rows that begin at starts[]. Those that are made already stay where they are; only PETSc does not know of them yet. */
+/* Allocates the rows that begin at starts[]. Finished rows stay in place; only their lengths are passed to PETSc. */
 PetscErrorCode HashGEMMRoomSettle(HashGEMMRoom *room, const PetscInt starts[])
 {
   PetscScalar *a = room->a;
@@ -223,7 +223,7 @@ PetscErrorCode HashGEMMRoomSettle(HashGEMMRoom *room, const PetscInt starts[])
   room->C->ops->getinfo = MatGetInfo_HashGEMMRoom;
   PetscCall(MatSeqAIJRestoreArrayWrite(room->C, &a));
   PetscCall(MatAIJGetPattern(room->C, &csr));
-  PetscCall(PetscArraycpy((PetscInt *)csr.i, starts, room->m + 1)); /* rows are told in any order */
-  for (PetscInt r = 0; r < (PetscInt)room->m; r += ROOM_ROWS) PetscCall(HashGEMMRoomTell(room, starts, r, (PetscInt)PetscMin(r + ROOM_ROWS, room->m)));
+  PetscCall(PetscArraycpy((PetscInt *)csr.i, starts, room->m + 1)); /* lengths were passed in any order */
+  for (PetscInt r = 0; r < (PetscInt)room->m; r += HASHGEMM_ROOM_ROWS) PetscCall(HashGEMMRoomTell(room, starts, r, (PetscInt)PetscMin(r + HASHGEMM_ROOM_ROWS, room->m)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   The algorithm "hashgemm" of MatProduct: which products it serves, and the type of matrix that has it as a default
+   The MatProduct algorithm "hashgemm": the products it supports, and MATHASHGEMM, whose default it is
 */
 #include "mat/impls/hashgemm/glue/hashgemm.h"
 
@@ -8,7 +8,8 @@ const char *const MatHashGEMMAccumulators[] = {"auto", "hash", "hashvec", "heap"
 
 /* ------------------------------------------------- dispatch ------------------------------------------------- */
 
-/* Operands that are AIJ, on the host or, where that is ours to multiply on, on the device; not for MAT_STRUCTURE_ONLY, as our products make values with the pattern */
+/* Sets *serves if all operands are AIJ, on the host or on a supported device; not for MAT_STRUCTURE_ONLY, because the products compute values with
+   the pattern */
 static PetscErrorCode HashGEMMServes(Mat C, PetscBool *serves)
 {
   Mat       operand[3];
@@ -40,7 +41,7 @@ static PetscErrorCode HashGEMMTake(Mat C)
 
   PetscFunctionBegin;
   PetscOptionsBegin(PetscObjectComm((PetscObject)C), ((PetscObject)C)->prefix, "Options of hashgemm", "Mat");
-  PetscCall(PetscOptionsEnum("-mat_hashgemm_accumulator", "What the entries of a row are gathered in", "MatHashGEMMSetAccumulator", MatHashGEMMAccumulators, (PetscEnum)accumulator, (PetscEnum *)&accumulator, &set));
+  PetscCall(PetscOptionsEnum("-mat_hashgemm_accumulator", "Accumulator of the entries of a row; heap, merge and table are for comparison", "MatHashGEMMSetAccumulator", MatHashGEMMAccumulators, (PetscEnum)accumulator, (PetscEnum *)&accumulator, &set));
   PetscOptionsEnd();
   if (set) PetscCall(MatHashGEMMSetAccumulator(C, accumulator));
   C->ops->productsymbolic = MatProductSymbolic_HashGEMM;
@@ -50,7 +51,7 @@ static PetscErrorCode HashGEMMTake(Mat C)
 static const MatProductProvider MatProductProviderHashGEMM = {MATPRODUCTALGORITHMHASHGEMM, HashGEMMServes, HashGEMMTake};
 
 /*@
-  MatHashGEMMSetAccumulator - sets what the algorithm `MATPRODUCTALGORITHMHASHGEMM` gathers the entries of a row of the product in
+  MatHashGEMMSetAccumulator - sets the data structure in which `MATPRODUCTALGORITHMHASHGEMM` gathers the entries of a row of the product
 
   Logically Collective
 
@@ -68,9 +69,10 @@ static const MatProductProvider MatProductProviderHashGEMM = {MATPRODUCTALGORITH
 
   The default chooses for each group of rows by the number of products, of entries, and the reach of the columns.
 
-  An accumulator makes the rows that it can. Other rows are made as by default. On the host these are all rows of merge, and rows of more than 256 products of esc, which
-  needs AVX-512 and real numbers for rows of more than 16. On a GPU they are all rows of hashvec; rows of more than 3072 words of 32 columns of hash; rows of more than 512
-  products of esc and heap, and of more than 16 entries in the first factor of heap; and rows of more than a million products of merge and table. `-info :mat` counts the
+  An accumulator computes the rows that it supports, the default all others. On the host the default computes all rows
+  of merge, and rows of more than 256 products of esc, which needs AVX-512 and real numbers for rows of more than 16. On a GPU it computes all rows of hashvec; rows of more
+  than 3072 words of 32 columns of hash; rows of more than 512 products of esc and heap, and of more than 16 entries in the first factor of heap; and rows of more than a
+  million products of merge and table. `-info :mat` counts the
   rows of each.
 
   Errors:
@@ -106,7 +108,7 @@ PetscErrorCode MatHashGEMMSetAccumulator(Mat C, MatHashGEMMAccumulator accumulat
 
 /* ------------------------------------------------- types ------------------------------------------------- */
 
-/* There is nothing to lay out for products with vectors */
+/* No layout for products with vectors */
 static int HashGEMMRank(const MatShadowCSR *csr, const void *params, MatShadowTune tune, MatShadowCandidate list[], const char **reason)
 {
   *reason = "this type is about products of matrices";
@@ -122,21 +124,21 @@ static const char *const HashGEMMOptions[] = {"mat_hashgemm_accumulator", NULL};
    for the default algorithm of `MatMatMult()`, `MatTransposeMatMult()`, `MatMatTransposeMult()`, `MatPtAP()`, `MatRARt()` and
    `MatMatMatMult()`, which is `MATPRODUCTALGORITHMHASHGEMM`. All other types of petsc-amb have the same products.
 
-   No second copy is made, and products with vectors are those of `MATAIJ`.
+   There is no second copy, and products with vectors are those of `MATAIJ`.
 
-   In a PETSc with CUDA, and with a GPU there, the matrix lives on the GPU, a `MATAIJCUSPARSE` by name, and these products are made there.
+   With CUDA in PETSc and a GPU in the machine, the matrix is stored on the GPU, a `MATAIJCUSPARSE` by name, and these products run there.
 
    Options Database Keys:
 +  -mat_type hashgemm                                                        - sets the type, in `MatSetFromOptions()`
-.  -mat_hashgemm_device <auto,cpu,gpu>                                       - where the matrix lives
-.  -mat_hashgemm_accumulator <auto,hash,hashvec,heap,dense,window,esc,merge,table> - what the entries of a row are gathered in
+.  -mat_hashgemm_device <auto,cpu,gpu>                                       - where the matrix is stored
+.  -mat_hashgemm_accumulator <auto,hash,hashvec,heap,dense,window,esc,merge,table> - accumulator of the entries of a row
 -  -petscamb_for_aij hashgemm                                                - all `MATAIJ` and `MATAIJCUSPARSE` matrices of the program multiply that way; also -hashgemm_for_aij
 
    Level: beginner
 
    Errors:
-+  `PETSC_ERR_GPU` - the option asks for the GPU, but PETSc has none to use; or some processes have a GPU and others none
--  `PETSC_ERR_SUP` - the option asks for the GPU with a PETSc without CUDA, with complex numbers or with 64-bit indices
++  `PETSC_ERR_GPU` - the option selects the GPU, but PETSc has none to use; or some processes have a GPU and others none
+-  `PETSC_ERR_SUP` - the option selects the GPU with a PETSc without CUDA, with complex numbers or with 64-bit indices
 
    Example:
 .vb
@@ -148,16 +150,18 @@ static const char *const HashGEMMOptions[] = {"mat_hashgemm_accumulator", NULL};
 M*/
 MAT_SHADOW_CONSTRUCTORS(HashGEMM)
 
-const MatShadowFormat MatShadowFormatHashGEMM = {.name    = MATHASHGEMM,
-                                                 .seqtype = MATSEQAIJHASHGEMM,
-                                                 .mpitype = MATMPIAIJHASHGEMM,
-                                                 .host    = {.rank = HashGEMMRank},
+const MatShadowFormat MatShadowFormatHashGEMM = {
+  .name      = MATHASHGEMM,
+  .seqtype   = MATSEQAIJHASHGEMM,
+  .mpitype   = MATMPIAIJHASHGEMM,
+  .host.rank = HashGEMMRank,
 #if defined(SYS_HAVE_DEVICE)
-                                                 .device = {.rank = HashGEMMRank},
+  .device.rank = HashGEMMRank,
 #endif
-                                                 .create_seq = MatCreate_SeqAIJHashGEMM,
-                                                 .create_mpi = MatCreate_MPIAIJHashGEMM,
-                                                 .options    = HashGEMMOptions};
+  .create_seq = MatCreate_SeqAIJHashGEMM,
+  .create_mpi = MatCreate_MPIAIJHashGEMM,
+  .options    = HashGEMMOptions,
+};
 
 PetscErrorCode HashGEMMRegister(void)
 {

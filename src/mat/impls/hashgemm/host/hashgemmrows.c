@@ -4,9 +4,9 @@
 
 #include <string.h>
 
-#define HASHGEMM_LANES 8
-#define HASHGEMM_MANY  4096 /* rows that are worth several threads */
-#define HASHGEMM_SOME  4096 /* columns that stay in a cache */
+#define HASHGEMM_LANES          8
+#define HASHGEMM_THREAD_ROWS    4096 /* rows from which on several threads pay */
+#define HASHGEMM_CACHED_COLUMNS 4096 /* columns that stay in a cache */
 
 /* ------------------------------------------------- memory ------------------------------------------------- */
 
@@ -58,7 +58,7 @@ void HashGEMMTouch(void *memory, size_t bytes, int nthread)
 
 /* ------------------------------------------------- patterns ------------------------------------------------- */
 
-/* Words of 64 bits, in lanes that do not wait for each other: with two columns in a word there are half as many multiplications, which take most of the time */
+/* Hashes 64-bit words in independent lanes; two columns a word halve the multiplications, which take most of the time */
 static uint64_t HashGEMMHash(int64_t n, const SysInt *x, uint64_t all)
 {
   const uint64_t prime = 0x9e3779b97f4a7c15u;
@@ -79,7 +79,7 @@ static uint64_t HashGEMMHash(int64_t n, const SysInt *x, uint64_t all)
   return all;
 }
 
-/* Is column k not larger than the one before? How often, for n columns from k on */
+/* Returns how many of the n columns from k on are not larger than their predecessor */
 static int64_t HashGEMMDown(SysInt k, SysInt n, const SysInt *j)
 {
   SysInt down = 0;
@@ -88,8 +88,7 @@ static int64_t HashGEMMDown(SysInt k, SysInt n, const SysInt *j)
   return down;
 }
 
-/* How often the first column of some rows is not larger than the one before. Every row takes as long, whatever its columns: a branch for each would be mispredicted
-   where rows are short. */
+/* Returns how many rows begin with a column not larger than the one before. Branch-free: a branch a row would be mispredicted where rows are short. */
 static int64_t HashGEMMBegins(int64_t first, int64_t last, const SysInt *i, const SysInt *j)
 {
   int64_t begins = 0;
@@ -103,14 +102,14 @@ static int64_t HashGEMMBegins(int64_t first, int64_t last, const SysInt *i, cons
   return begins;
 }
 
-/* Columns go down only from one row to the next. Some rows at a time are looked at in each way, while they are in a cache. */
+/* Columns descend only from one row to the next. Hashes and checks some rows at a time, while they are cached. */
 uint64_t HashGEMMFingerprint(int64_t m, const SysInt *i, const SysInt *j, int *ascending)
 {
   uint64_t all  = HashGEMMHash(m, i + 1, (uint64_t)m);
   int64_t  down = 0, last;
 
   for (int64_t first = 0; first < m; first = last) {
-    for (last = first + 1; last < m && i[last + 1] - i[first] <= HASHGEMM_SOME; last++) { }
+    for (last = first + 1; last < m && i[last + 1] - i[first] <= HASHGEMM_CACHED_COLUMNS; last++) { }
     down += HashGEMMDown(i[first], i[last] - i[first], j);
     if (i[last] > 1) down -= HashGEMMBegins(first, last, i, j);
     all = HashGEMMHash(i[last] - i[first], j + i[first], all);
@@ -142,7 +141,7 @@ void HashGEMMMergeValues(int64_t m, const SysInt *di, const SysScalar *da, const
 
 /* ------------------------------------------------- cutting ------------------------------------------------- */
 
-/* The first of the entries from k to end whose column is not before n: most rows end in their own columns */
+/* Returns the first entry from k to end whose column is at least n; most rows have none */
 static SysInt HashGEMMCutAt(const SysInt *j, SysInt k, SysInt end, SysInt n)
 {
   if (k == end || j[end - 1] < n) return end;
@@ -158,7 +157,7 @@ static SysInt HashGEMMCutAt(const SysInt *j, SysInt k, SysInt end, SysInt n)
 void HashGEMMMarkUsed(int64_t m, const SysInt *i, const SysInt *j, SysInt n, int nthread, char *used)
 {
 #if defined(_OPENMP)
-  #pragma omp parallel for num_threads(nthread) schedule(static) if (m > HASHGEMM_MANY)
+  #pragma omp parallel for num_threads(nthread) schedule(static) if (m > HASHGEMM_THREAD_ROWS)
 #endif
   for (int64_t r = 0; r < m; r++) {
     for (SysInt k = HashGEMMCutAt(j, i[r], i[r + 1], n); k < i[r + 1]; k++) {
@@ -170,7 +169,7 @@ void HashGEMMMarkUsed(int64_t m, const SysInt *i, const SysInt *j, SysInt n, int
   }
 }
 
-/* The rows that row *r is from; *r becomes its number there */
+/* Returns the rows that contain row *r, and sets *r to its number there */
 static const HashGEMMRows *HashGEMMCutRow(const HashGEMMCut *cut, int64_t *r)
 {
   if (!cut->from || cut->from[*r] < 0) return cut->rows;
@@ -181,7 +180,7 @@ static const HashGEMMRows *HashGEMMCutRow(const HashGEMMCut *cut, int64_t *r)
 void HashGEMMCutLengths(const HashGEMMCut *cut, SysInt *d, SysInt *o)
 {
 #if defined(_OPENMP)
-  #pragma omp parallel for num_threads(cut->nthread) schedule(static) if (cut->m > HASHGEMM_MANY)
+  #pragma omp parallel for num_threads(cut->nthread) schedule(static) if (cut->m > HASHGEMM_THREAD_ROWS)
 #endif
   for (int64_t row = 0; row < cut->m; row++) {
     int64_t             r    = row;
@@ -196,7 +195,7 @@ void HashGEMMCutLengths(const HashGEMMCut *cut, SysInt *d, SysInt *o)
 void HashGEMMCutColumns(const HashGEMMCut *cut, const SysInt *di, const SysInt *oi, SysInt *dj, SysInt *oj)
 {
 #if defined(_OPENMP)
-  #pragma omp parallel for num_threads(cut->nthread) schedule(static) if (cut->m > HASHGEMM_MANY)
+  #pragma omp parallel for num_threads(cut->nthread) schedule(static) if (cut->m > HASHGEMM_THREAD_ROWS)
 #endif
   for (int64_t row = 0; row < cut->m; row++) {
     int64_t             r    = row;
@@ -212,7 +211,7 @@ void HashGEMMCutColumns(const HashGEMMCut *cut, const SysInt *di, const SysInt *
 void HashGEMMCutValues(const HashGEMMCut *cut, const SysInt *di, const SysInt *oi, SysScalar *da, SysScalar *oa)
 {
 #if defined(_OPENMP)
-  #pragma omp parallel for num_threads(cut->nthread) schedule(static) if (cut->m > HASHGEMM_MANY)
+  #pragma omp parallel for num_threads(cut->nthread) schedule(static) if (cut->m > HASHGEMM_THREAD_ROWS)
 #endif
   for (int64_t row = 0; row < cut->m; row++) {
     int64_t             r    = row;

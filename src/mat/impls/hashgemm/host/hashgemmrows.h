@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   Rows of matrices put together and cut apart, on raw CSR arrays: steps of products on several processes besides multiplying. Nothing here knows PETSc's
-   objects.
+   Merging and cutting rows of matrices on raw CSR arrays, for products on several processes.
 
-   A process numbers the columns of a matrix anew. Its own columns, those of the diagonal block, come first, then the columns of other processes that
-   occur, ascending. The parts of a row in the two blocks so follow one another, and columns ascend.
+   A process renumbers a matrix's columns: the diagonal block's columns first, then the ghost columns that occur, ascending. So a row's parts in the
+   two blocks are contiguous, and columns ascend.
 */
 #pragma once
 
@@ -14,7 +13,7 @@ typedef struct {
   int64_t    m, n, nz;
   SysInt    *i, *j;
   SysScalar *a;
-  int        borrowed; /* the arrays are those of a matrix */
+  int        borrowed; /* the arrays belong to a matrix */
 } HashGEMMRows;
 
 static inline SysCSR HashGEMMRowsCSR(const HashGEMMRows *rows)
@@ -27,19 +26,19 @@ static inline HashGEMMRows HashGEMMRowsBorrow(const SysCSR *A)
   return (HashGEMMRows){A->m, A->n, A->nz, (SysInt *)A->i, (SysInt *)A->j, (SysScalar *)A->a, 1};
 }
 
-/* Arrays for nz entries, large ones on huge pages; 0 if there is no memory for them */
+/* Allocates arrays for nz entries, large ones on huge pages; returns 0 if memory is short */
 int  HashGEMMRowsAllocate(int64_t m, int64_t n, int64_t nz, HashGEMMRows *);
 int  HashGEMMRowsAllocateValues(HashGEMMRows *);
 void HashGEMMRowsFreeValues(HashGEMMRows *);
 void HashGEMMRowsFree(HashGEMMRows *);
 
-/* Writes to every page of new memory, by several threads: the time to fill it for the first time is that of its page faults */
+/* Touches every page of new memory with several threads: page faults dominate the time of the first fill */
 void HashGEMMTouch(void *, size_t bytes, int nthread);
 
-/* A number that matrices with the same pattern share; *ascending is 0 if columns of a row are not in ascending order, or repeated */
+/* Returns a fingerprint that matrices with the same pattern share; sets *ascending to 0 if a row's columns do not ascend, or repeat */
 uint64_t HashGEMMFingerprint(int64_t m, const SysInt *i, const SysInt *j, int *ascending);
 
-/* The two blocks of a matrix side by side. The columns of the first block begin at first; those of the second, numbered by map if it is not NULL, at n. */
+/* Merges a matrix's two blocks. The first block's columns begin at `first`; the second's, renumbered by map unless NULL, at n. */
 void HashGEMMMergeLengths(int64_t m, const SysInt *di, const SysInt *oi, SysInt *i);
 void HashGEMMMergeColumns(int64_t m, const SysInt *di, const SysInt *dj, const SysInt *oi, const SysInt *oj, SysInt first, SysInt n, const SysInt *map, SysInt *j);
 void HashGEMMMergeValues(int64_t m, const SysInt *di, const SysScalar *da, const SysInt *oi, const SysScalar *oa, SysScalar *a);
@@ -47,8 +46,8 @@ void HashGEMMMergeValues(int64_t m, const SysInt *di, const SysScalar *da, const
 /* Marks the columns from n on that occur */
 void HashGEMMMarkUsed(int64_t m, const SysInt *i, const SysInt *j, SysInt n, int nthread, char *used);
 
-/* Cuts rows at column n. Row r is row r of rows, or row from[r] of other if from is not NULL and from[r] not negative. The columns from n on have their
-   final numbers in other; in rows they are numbered by map, if it is not NULL. */
+/* Cuts rows at column n. Row r is row r of `rows`, or row from[r] of `other` if from is not NULL and from[r] >= 0. Columns from n on have their final
+   numbers in `other`; map, unless NULL, renumbers them in `rows`. */
 typedef struct {
   const HashGEMMRows *rows, *other;
   const SysInt       *from, *map;

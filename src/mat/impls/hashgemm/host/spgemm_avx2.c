@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   The kernels of sparse products for processors with AVX2
+   The SpGEMM kernels for processors with AVX2
 */
 #define SYS_ISA AVX2
 
@@ -64,7 +64,7 @@ static SYS_INLINE void TransposeFours(__m256d x[4])
   x[3] = _mm256_permute2f128_pd(y1, y3, 0x31);
 }
 
-/* The first n lanes, all if there are no more */
+/* Returns a mask of the first n lanes */
 static SYS_INLINE __m256i Lanes(int64_t n)
 {
   return _mm256_cmpgt_epi64(_mm256_set1_epi64x(n), _mm256_setr_epi64x(0, 1, 2, 3));
@@ -88,7 +88,7 @@ static SYS_INLINE void RunTurn(int64_t rows, int64_t n, const double *b, double 
   }
 }
 
-/* Two vectors are the eight lanes. Entries of B that follow one another add to sums that follow one another, and these stay in registers. */
+/* Two vectors hold the eight lanes. Consecutive entries of B add to consecutive sums, which stay in registers. */
 static SYS_INLINE void RunAdd(const int some, int64_t n, double (*f)[SPGEMM_LANES], double (*turned)[SPGEMM_LANES], double (*next)[SPGEMM_LANES], const uint16_t *place, double (*sum)[SPGEMM_LANES])
 {
   for (int half = 0; half < SPGEMM_LANES; half += 4) {

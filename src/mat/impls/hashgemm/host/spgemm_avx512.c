@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   The kernels of sparse products for processors with AVX-512
+   The SpGEMM kernels for processors with AVX-512
 */
 #define SYS_ISA AVX512
 
-/* These came later than the rest of AVX-512; processors without them have the AVX2 kernels */
+/* Later extensions of AVX-512; processors without them use the AVX2 kernels */
 #if defined(__clang__)
   #pragma clang attribute push(__attribute__((target("avx512vbmi2,avx512vpopcntdq,bmi,bmi2,popcnt"))), apply_to = function)
 #else
@@ -180,7 +180,7 @@ static SYS_INLINE void Scale(const int eights, int64_t n, SysScalar f, const Sys
 #if !defined(SYS_COMPLEX)
   #define SPGEMM_SORT 256
 
-/* Lane l takes the smaller of x and y, or the larger if upper has it */
+/* Returns in lane l the smaller of x and y, or the larger if upper has bit l */
 static SYS_INLINE __m512i SortStep(__mmask16 upper, __m512i x, __m512i y)
 {
   return _mm512_mask_max_epu32(_mm512_min_epu32(x, y), upper, x, y);
@@ -216,7 +216,7 @@ static SYS_INLINE __m512i SortVector(__m512i x)
   return SortStep(0xaaaa, x, _mm512_shuffle_epi32(x, (_MM_PERM_ENUM)0xb1));
 }
 
-/* Bitonic, in registers: vectors is a power of two */
+/* Bitonic sort in registers; vectors is a power of two */
 static SYS_INLINE void SortVectors(const int vectors, __m512i *x)
 {
   #pragma GCC unroll 16
@@ -262,7 +262,8 @@ static SYS_INLINE void SortKeys(const int vectors, uint32_t *key)
   for (int v = 0; v < vectors; v++) _mm512_store_si512(key + 16 * v, x[v]);
 }
 
-/* The keys of n products: columns, counted from lo, above the numbers of the products; behind them the largest numbers, up to the end of a vector. Reads as far. */
+/* Sets the keys of n products: columns relative to lo above the products' numbers, padded with the largest numbers to the end of a vector. Reads col
+   as far. */
 static SYS_INLINE void MakeKeys(const int vectors, int64_t n, SysInt lo, const SysInt *col, uint32_t *key)
 {
   const __m512i lanes = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
@@ -284,7 +285,7 @@ static SYS_INLINE void MakeKeys(const int vectors, int64_t n, SysInt lo, const S
   }
 }
 
-/* Which of 16 sorted keys, of which some count, have another column than the key before? before: the columns of the 16 keys before */
+/* Returns which of 16 sorted keys have another column than their predecessor. some: valid keys; before: the previous 16 keys' columns. */
 static SYS_INLINE __mmask16 SortedFirsts(__mmask16 some, __m512i columns, __m512i before)
 {
   return _mm512_mask_cmpneq_epi32_mask(some, columns, _mm512_alignr_epi32(columns, before, 15));
@@ -305,7 +306,7 @@ static SYS_INLINE int64_t CountSorted(int64_t n, const uint32_t *key)
 }
 
   #if defined(SYS_SINGLE)
-/* The values of 16 products by number. They are in one or two registers if there are no more than 16 times as many, vectors: to gather takes longer. */
+/* Returns 16 products' values by number, from one or two registers if all fit; gathers take longer */
 static SYS_INLINE __m512 PickValues(const int vectors, __mmask16 some, __m512i from, const SysScalar *val)
 {
   if (vectors == 1) return _mm512_maskz_permutexvar_ps(some, from, _mm512_loadu_ps(val));
@@ -328,12 +329,12 @@ static SYS_INLINE __m512d PickValues(const int vectors, __mmask8 some, __m256i f
 }
   #endif
 
-/* Sums of neighbouring lanes, from each lane of firsts up to the next, in the order of the lanes; of these sums one behind the other to a[]. The first begins with
-   sum. Four lanes are added without a look whether there are so many, which the processor cannot foresee. */
+/* Writes to a[] the sums of neighbouring lanes, from each lane of firsts to the next, in lane order; the first starts with sum. Adds four lanes
+   unconditionally, because their number is unpredictable. */
 static SYS_INLINE void PutSums(const int vectors, __mmask16 firsts, __mmask16 some, SysScalar sum, __m512i from, const SysScalar *val, SysScalar *a)
 {
   const __mmask16 rest = some & ~firsts, lasts = some & (__mmask16)(firsts >> 1 | ~(some >> 1));
-  __mmask16       next = (__mmask16)(firsts << 1) & rest; /* lanes that are added to the lane before them */
+  __mmask16       next = (__mmask16)(firsts << 1) & rest; /* lanes to add to their predecessor */
 
   #if defined(SYS_SINGLE)
   __m512 x = _mm512_add_ps(_mm512_zextps128_ps512(_mm_set_ss(sum)), PickValues(vectors, some, from, val));
@@ -376,7 +377,8 @@ static SYS_INLINE void PutColumns(__mmask16 firsts, __m512i columns, SysInt lo, 
   #endif
 }
 
-/* Of many products for each entry the sums are made one product after the other, with as many steps as products; lanes would take as many steps as the longest sum */
+/* Computes columns and sums of sorted products. With many products an entry it adds one product at a time; adding lanes would take as many steps as
+   the longest sum. */
 static SYS_INLINE int64_t TakeSorted(const int vectors, int64_t n, const uint32_t *key, SysInt lo, const SysScalar *val, SysInt *j, SysScalar *a)
 {
   const __m512i last   = _mm512_set1_epi32(SPGEMM_SORT - 1);
@@ -390,7 +392,7 @@ static SYS_INLINE int64_t TakeSorted(const int vectors, int64_t n, const uint32_
 
     before = columns;
     if (news == some || (vectors <= 2 && 4 * __builtin_popcount(news) >= left)) {
-      const int       more   = !(news & 1); /* the first key goes on with the sum of the keys before */
+      const int       more   = !(news & 1); /* the first key continues the previous keys' sum */
       const __mmask16 firsts = news | 1;
 
       length -= more;
@@ -418,7 +420,7 @@ static SYS_INLINE int64_t TakeSorted(const int vectors, int64_t n, const uint32_
 #if !defined(SYS_COMPLEX) && !defined(SYS_SINGLE) && !defined(SYS_INT64)
   #define SPGEMM_SHORT 32
 
-/* Keys of eight products, as SortVector() sorts sixteen */
+/* Sorts eight products' keys, as SortVector() sorts sixteen */
 static SYS_INLINE __m256i SortHalfStep(__mmask8 upper, __m256i x, __m256i y)
 {
   return _mm256_mask_max_epu32(_mm256_min_epu32(x, y), upper, x, y);
@@ -434,7 +436,7 @@ static SYS_INLINE __m256i SortHalf(__m256i x)
   return SortHalfStep(0xaa, x, _mm256_shuffle_epi32(x, 0xb1));
 }
 
-/* Up to eight products, in one register each of keys and values. single: each row of B has one entry. */
+/* Computes up to eight products, in one register each for keys and values. single: each row of B has one entry. */
 static SYS_INLINE int64_t ShortEight(const int single, const SpgemmProduct *P, SysInt k, SysInt end, SysInt *j, SysScalar *a)
 {
   const __m256i lanes = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
@@ -489,7 +491,7 @@ static SYS_INLINE int64_t ShortEight(const int single, const SpgemmProduct *P, S
   return length;
 }
 
-/* Sorted values at up to eight places */
+/* Returns sorted values at up to eight places */
 static SYS_INLINE __m512d ShortPick(const int vectors, __m512i at, const __m512d *val)
 {
   const __m512d x = _mm512_permutex2var_pd(val[0], at, val[1]);
@@ -498,7 +500,7 @@ static SYS_INLINE __m512d ShortPick(const int vectors, __m512i at, const __m512d
   return _mm512_mask_blend_pd(_mm512_test_epi64_mask(at, _mm512_set1_epi64(16)), x, _mm512_permutex2var_pd(val[2], at, val[3]));
 }
 
-/* Up to 16 times as many products as vectors. Masks put the rows of B one behind the other, so that nothing is written and read again. */
+/* Computes up to 16 products a vector. Masks concatenate the rows of B in registers, without a store and reload. */
 static SYS_INLINE int64_t ShortSome(const int vectors, const int single, const SpgemmProduct *P, SysInt k, SysInt end, SysInt *j, SysScalar *a)
 {
   const __m512i lanes = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
@@ -569,7 +571,7 @@ static SYS_INLINE int64_t ShortSome(const int vectors, const int single, const S
     for (int v = 0; v < 2 * vectors; v++) _mm512_storeu_pd(a + 8 * v, sorted[v]);
     return length;
   }
-  /* where the sums of the columns begin and end among the sorted values, a byte each */
+  /* begin and end of each column's sum among the sorted values, one byte each */
   {
     const __m256i bytes = _mm256_setr_epi8(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31);
 
@@ -596,7 +598,7 @@ static SYS_INLINE int64_t ShortSome(const int vectors, const int single, const S
   return length;
 }
 
-/* Sorts n columns, of up to so many vectors, and fetches their sums; writes to the end of the last vector, and reads as far */
+/* Sorts n columns of up to `vectors` vectors and fetches their sums; reads and writes to the end of the last vector */
 static SYS_INLINE void StampTake(const int vectors, const struct SpgemmStamp *stamp, int64_t n, SysInt *j, SysScalar *a)
 {
   __m512i x[SPGEMM_SORT / 16];
@@ -677,7 +679,7 @@ static SYS_INLINE void RunTurnOf(const int full, int64_t rows, int64_t n, const 
   #pragma GCC unroll 8
     for (int l = 0; l < 8; l++) {
       x[l] = _mm512_maskz_loadu_pd(m, b + (full || l < rows ? l : rows - 1) * n + q);
-      if (full) __builtin_prefetch(b + (l + 8) * n + q); /* rows that are turned next */
+      if (full) __builtin_prefetch(b + (l + 8) * n + q); /* the rows transposed next */
     }
     TransposeEights(x);
   #pragma GCC unroll 8
@@ -691,7 +693,7 @@ static SYS_INLINE void RunTurn(int64_t rows, int64_t n, const double *b, double 
   else RunTurnOf(0, rows, n, b, turned);
 }
 
-  /* A macro, because clang wants k to be a constant before it inlines */
+  /* A macro, because clang requires a constant k before inlining */
   #define RUN_NEXT(k, v, next) _mm512_castsi512_pd(_mm512_alignr_epi64(_mm512_castpd_si512(next), _mm512_castpd_si512(v), k))
 
 static SYS_INLINE void RunAdd(const int some, int64_t n, double (*f)[SPGEMM_LANES], double (*turned)[SPGEMM_LANES], double (*next)[SPGEMM_LANES], const uint16_t *place, double (*sum)[SPGEMM_LANES])

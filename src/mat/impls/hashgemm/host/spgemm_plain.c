@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   The kernels of sparse products in plain C
+   The SpGEMM kernels in plain C
 */
 #define SYS_ISA     Plain
 #define SPGEMM_KEYS 8

@@ -1,18 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   Dense: sums in a window of the columns, and marks that tell which of them the row has, in the order of the columns. How a row is marked
-   depends on how far it reaches for what is in it.
-
-   Part of the template in spgemmkernels.h.
+   Dense accumulator: sums in a window of the columns, and marks for the columns of the row, in order. The kind of marks depends on the row's reach
+   relative to its products. Part of the template in spgemmkernels.h.
 */
 typedef enum {
   MARK_NONE,
-  MARK_BYTES, /* a byte for each column: no mark waits for another, but there is more to look through */
-  MARK_BITS,  /* a bit for each column */
-  MARK_FLAGS  /* and a flag for each block that has some, where most blocks can be expected to be empty */
+  MARK_BYTES, /* one byte a column: marks are independent, but there are more to scan */
+  MARK_BITS,  /* one bit a column */
+  MARK_FLAGS  /* and one flag for each nonempty block, if most blocks are empty */
 } Marks;
 
-/* A list has no words: to mark bits would mean to wait for the mark before, since its products meet in few words */
+/* Chooses the marks. Listed rows never use bits: their products share few words, and each mark would wait for the previous one. */
 static SYS_INLINE Marks HowToMark(const SpgemmProduct *P, const Row *row, int listed)
 {
   const int64_t reach = RowReach(row);
@@ -100,8 +98,8 @@ static SYS_INLINE void ExpandRow(const int eights, const int add, const SysInt *
 #endif
 
 /*
-   Where the rows of B are short, the processor would mispredict the end of most of them. There the products of a row are listed first, many at
-   a time. If most of these rows are empty, that is what it predicts.
+   Returns whether a row's products are listed first, many at a time: where B's rows are short their ends would be mispredicted. If most rows of B are
+   empty, that is predicted.
 */
 static SYS_INLINE int Listed(const SpgemmProduct *P, int64_t r)
 {
@@ -127,7 +125,7 @@ static SYS_INLINE Row ListRowOf(const int eights, const int add, const SpgemmPro
   return row;
 }
 
-/* Of rows of B that are never longer than that, the ends need not be predicted */
+/* With rows of B of at most this length, ends need no prediction */
 static SYS_INLINE Row ListRow(const int add, const SpgemmProduct *P, int64_t r, SysInt *col, SysScalar *val)
 {
   if (P->longestB <= 8) return ListRowOf(1, add, P, r, col, val);
@@ -153,7 +151,7 @@ static SYS_INLINE void DenseAddList(const Marks marks, const int add, int64_t n,
   }
 }
 
-/* Counts the marks of a row, or lists the words that have some; clears them */
+/* Counts a row's marks, or lists the nonzero words; clears the marks */
 static SYS_INLINE int64_t DenseScan(const int list, const Marks marks, const Row *row, SpgemmWork *w)
 {
   const int64_t window = w->window / SPGEMM_BLOCK, last = row->hi / SPGEMM_BLOCK + 1;
@@ -217,7 +215,8 @@ static SYS_INLINE void DenseTakeSome(SpgemmWork *w, int64_t n, const SysInt *j, 
   }
 }
 
-/* Values of long rows go around the caches, a piece at a time: to read their memory first, only to overwrite it, costs as much as to write it */
+/* Moves the sums to the result. Values of long rows bypass the caches piece by piece: reading memory only to overwrite it costs as much as writing
+   it. */
 static SYS_INLINE void DenseTake(const SpgemmProduct *P, SpgemmWork *w, int64_t n, const SysInt *j, SysScalar *a)
 {
   SysScalar buffer[STREAM_PIECE] __attribute__((aligned(64)));
@@ -235,7 +234,7 @@ static SYS_INLINE void DenseTake(const SpgemmProduct *P, SpgemmWork *w, int64_t 
   DenseTakeSome(w, n - q, j + q, a + q);
 }
 
-/* How many columns a row has whose products are listed: what is marked is cleared without looking for it */
+/* Returns the number of columns of a listed row; clears its marks without scanning */
 static SYS_INLINE int64_t DenseCountList(int64_t n, SpgemmWork *w, SysInt *col)
 {
   const SysInt window = (SysInt)(w->window - 1);
@@ -254,7 +253,7 @@ static SYS_INLINE int64_t DenseCountList(int64_t n, SpgemmWork *w, SysInt *col)
   return count;
 }
 
-/* Length and columns of a row; its sums too, unless they are to be made otherwise. col: its products are listed. */
+/* Computes a row's length and columns, and its sums unless `add` is 0. col: its listed products. */
 static SYS_INLINE int64_t DensePattern(const int emit, const Marks marks, const int add, const SpgemmProduct *P, const Row *row, const SysInt *col, const SysScalar *val, SpgemmWork *w, SysInt *j)
 {
   int64_t n;
@@ -268,7 +267,7 @@ static SYS_INLINE int64_t DensePattern(const int emit, const Marks marks, const 
   return emit ? DenseEmit(w, n, j) : n;
 }
 
-/* The listed products of a row whose columns may come in any order, but for the first and the last */
+/* Adds a row's listed products; its columns may have any order, except for the first and the last */
 static SYS_INLINE int64_t DenseUnsorted(const Row *row, const SysInt *col, const SysScalar *val, SpgemmWork *w, SysInt *j, SysScalar *a)
 {
   const SysInt window = (SysInt)(w->window - 1);
@@ -318,7 +317,7 @@ static SYS_INLINE int64_t DenseRow(const int emit, const int add, const SpgemmPr
   return DensePattern(emit, MARK_FLAGS, add, P, row, col, val, w, j);
 }
 
-/* Rows from r on, one at least, that have the same columns in A, as those of the unknowns of one node do */
+/* Returns the number of rows from r on with the same columns in A, at least one, as the unknowns of a node have */
 static SYS_INLINE int Group(const SpgemmProduct *P, int64_t r, int64_t last)
 {
   const SysInt  n = P->A.i[r + 1] - P->A.i[r];
@@ -330,7 +329,7 @@ static SYS_INLINE int Group(const SpgemmProduct *P, int64_t r, int64_t last)
   return g;
 }
 
-/* Entries of A from k on, one at least, that meet rows of B which follow one another and have the same columns; at most three */
+/* Returns the number of entries of A from k on, one to three, that meet consecutive rows of B with the same columns */
 static SYS_INLINE int Twins(const SpgemmProduct *P, SysInt k, SysInt end)
 {
   const SysInt r = P->A.j[k];
@@ -339,14 +338,14 @@ static SYS_INLINE int Twins(const SpgemmProduct *P, SysInt k, SysInt end)
   return k + 2 < end && P->A.j[k + 2] == r + 2 && P->same[r + 2] ? 3 : 2;
 }
 
-/* The factor of row l of g, which meets row t of the twins */
+/* Returns the factor of row l of g for row t of these rows of B */
 static SYS_INLINE SysScalar Factor(const SpgemmProduct *P, const Row *row, SysInt k, int g, int t, int l)
 {
   return l < g ? P->A.a[k + t + l * (int64_t)(row->end - row->k)] : 0;
 }
 
-/* Adds twins rows of B to g <= lanes rows with the same columns in A, whose sums lie side by side. In vectors where there are such: left to
-   itself the compiler keeps the factors in scalars. */
+/* Adds `twins` such rows of B to g <= lanes rows with the same columns in A, whose sums are side by side. Uses vectors explicitly: the compiler would
+   keep the factors in scalars. */
 #if defined(SYS_COMPLEX)
   #define LANES(lanes) \
     typedef struct { \

@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   Hash, vectorised hash and heap
-
-   Part of the template in spgemmkernels.h.
+   Hash, vectorised hash and heap accumulators. Part of the template in spgemmkernels.h.
 */
 static SYS_INLINE uint64_t HashOf(SysInt key)
 {
   return (uint64_t)key * 0x9E3779B97F4A7C15u >> 20;
 }
 
-/* The slot of a key, or where to put it: then *found is 0 */
+/* Returns a key's slot, or the slot to insert it at with *found = 0 */
 static SYS_INLINE uint64_t Probe(const int vec, const SpgemmWork *w, SysInt key, int *found)
 {
   const SysInt *keys = w->key;
@@ -39,7 +37,7 @@ static SYS_INLINE uint64_t Probe(const int vec, const SpgemmWork *w, SysInt key,
   }
 }
 
-/* A table for n different keys at most. What is filled less collides less, as long as it lies in the cache. */
+/* Sizes the table for at most n keys; emptier tables collide less, as long as they fit the cache */
 static SYS_INLINE SysStatus HashSize(SpgemmWork *w, int64_t n, int values)
 {
   const int64_t least = (n <= SPARSE_HASH ? 4 : 2) * n;
@@ -66,7 +64,7 @@ static SYS_INLINE void SwapEntries(SysInt *j, SysScalar *a, int64_t p, int64_t q
   a[q] = s;
 }
 
-/* From the slots of the table to the row of the result */
+/* Moves the table's entries to the row of the result */
 static SYS_INLINE void HashTake(const SpgemmProduct *P, const Row *row, SpgemmWork *w, int64_t n, SysInt *j, SysScalar *a)
 {
   const int low  = BitsOf(w->size - 1);
@@ -103,10 +101,10 @@ static SYS_INLINE void HashTake(const SpgemmProduct *P, const Row *row, SpgemmWo
   }
 }
 
-/* *length: no less than what it becomes */
+/* *length on entry: an upper bound */
 static SYS_INLINE SysStatus HashRow(const int vec, const int fill, const SpgemmProduct *P, const Row *row, SpgemmWork *w, int64_t *length, SysInt *j, SysScalar *a)
 {
-  const SysScalar zero  = 0; /* a sum begins with it, as those of new values do: -0 becomes 0 */
+  const SysScalar zero  = 0; /* sums start with it, as sums of new values do: -0 becomes 0 */
   const int64_t   reach = (int64_t)row->hi - row->lo + 1;
   int64_t         n     = 0;
   SysStatus       status;
@@ -139,13 +137,13 @@ static SYS_INLINE SysStatus HashRow(const int vec, const int fill, const SpgemmP
   return SYS_SUCCESS;
 }
 
-/* The order in which the heap gives entries: equal columns in the order of the entries of A, whose columns ascend, so that all accumulators add in the same order */
+/* Order of the heap: equal columns in the order of A's entries, whose columns ascend, so all accumulators add in the same order */
 static SYS_INLINE int HeapBefore(const struct SpgemmHeap *a, const struct SpgemmHeap *b)
 {
   return a->col < b->col || (a->col == b->col && a->k < b->k);
 }
 
-/* Heap: the rows of B are merged */
+/* Moves the heap's entry q down */
 static SYS_INLINE void HeapSink(struct SpgemmHeap *heap, int64_t n, int64_t q)
 {
   const struct SpgemmHeap top = heap[q];
@@ -198,7 +196,7 @@ static SYS_INLINE SysStatus HeapRow(const int fill, const SpgemmProduct *P, cons
   return SYS_SUCCESS;
 }
 
-/* The values of a known pattern: a table from columns to places in the row is all that is needed */
+/* Computes values of a known pattern, with a table from columns to places in the row */
 static SYS_INLINE SysStatus HashRevalue(const SpgemmProduct *P, const Row *row, SpgemmWork *w, int64_t n, const SysInt *j, SysScalar *a)
 {
   const SysStatus status = HashSize(w, n, SPGEMM_PLACES);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   Sparse products on the host: the sequence of steps that each kind of product is, and the threads of each step
+   SpGEMM on the host: the steps of each kind of product, and the threads of each step
 */
 #include <limits.h>
 #include <stdlib.h>
@@ -9,30 +9,30 @@
 #include "sys/sysmemory.h"
 #include "mat/impls/hashgemm/host/spgemmimpl.h"
 
-#define ROW_COST       8           /* of a row besides its products, in products */
-#define PARTS          8           /* for each thread: equal products are not quite equal times */
-#define THREAD_COST    20000       /* from which on a further thread is worth while */
-#define SAMPLES        32          /* places that tell how a product compresses, */
-#define SAMPLE_ROWS    8           /* and rows at each of them */
-#define COMPRESSES     16          /* products for each entry from which on to count is not worth while, */
-#define COMPRESSES2    6           /* and in the second of two steps, whose B comes from memory once more */
-#define COPIED         (256 << 20) /* bytes of a result that are copied at little cost, */
+#define ROW_COST       8           /* cost of a row besides its products, in products */
+#define PARTS          8           /* parts a thread: equal products take unequal times */
+#define THREAD_COST    20000       /* products from which on a further thread pays */
+#define SAMPLES        32          /* places of the sample of a product's compression */
+#define SAMPLE_ROWS    8           /* rows at each of them */
+#define COMPRESSES     16          /* products an entry from which on counting does not pay */
+#define COMPRESSES2    6           /* the same in the second of two steps, whose B comes from memory again */
+#define COPIED         (256 << 20) /* bytes of a result up to which a copy costs little */
 #define COPIED_ENTRIES ((double)COPIED / (sizeof(SysInt) + sizeof(SysScalar)))
-#define PART           32768 /* entries of a part that is made in the caches of a thread, */
-#if !defined(BATCH)          /* tests make do with less */
-  #define BATCH      192     /* rows that one thread makes, at least, */
-  #define BATCH_MOST 1536    /* and at most: runs of rows end with them */
+#define PART           32768 /* entries of a part that stays in a thread's caches */
+#if !defined(BATCH)          /* tests use less */
+  #define BATCH      192     /* least rows of a batch */
+  #define BATCH_MOST 1536    /* most rows of a batch; runs of rows end with it */
 #endif
-#define BATCHES       128           /* of a matrix, at least, if they need not be smaller for that */
-#define PART_INNER    131072        /* and products, where nothing is known of the entries */
-#define MOVED         SYS_HUGE_PAGE /* bytes that are copied before their memory is given back */
-#define NEAR          4             /* room for so many times the entries that a result probably has is asked for: what is not written to takes no memory, */
-#define NEAR_SMALL    10            /* or for so many times those of a small one, */
+#define BATCHES       128           /* least batches of a matrix, unless they become too small */
+#define PART_INNER    131072        /* products of a part if nothing is known of its entries */
+#define MOVED         SYS_HUGE_PAGE /* bytes copied before their memory is released */
+#define NEAR          4             /* over-allocation factor relative to the estimated nnz; untouched pages take no memory */
+#define NEAR_SMALL    10            /* the same for a small result */
 #define SMALL_ENTRIES (COPIED_ENTRIES / 4)
-#define FAR_BYTES     (4 << 20) /* of B, from which on its rows come from beyond the caches of a core */
-#define STAMPED       2.0       /* products for each entry from which on rows are stamped, */
-#define STAMP_COLUMNS 4         /* and entries of the result for each column */
-#define PLACES        3         /* bytes of places for each byte of operands and result, at most */
+#define FAR_BYTES     (4 << 20) /* bytes of B from which on its rows exceed a core's caches */
+#define STAMPED       2.0       /* products an entry from which on rows are stamped */
+#define STAMP_COLUMNS 4         /* and entries of the result a column */
+#define PLACES        3         /* most bytes of places a byte of operands and result */
 
 #if defined(SYS_INT64)
   #define SPGEMM_INT_MAX INT64_MAX
@@ -40,24 +40,24 @@
   #define SPGEMM_INT_MAX INT32_MAX
 #endif
 
-/* One product of two matrices: its rows are cut into parts with as many multiplications each, which the threads take one after another */
+/* One product of two matrices. Its rows are cut into parts of equal multiplications, which threads take in order. */
 typedef struct {
   int64_t *cuts;
   int      nthread, npart;
   int64_t  m;
   double   nonzeros;
-  SysInt  *i;            /* until it is in the result */
-  uint8_t *same, *shift; /* a byte for each row of B */
+  SysInt  *i;            /* until it is part of the result */
+  uint8_t *same, *shift; /* one byte for each row of B */
   int64_t  rowsB;
   double   longestB;
   int64_t  batch;
-  int64_t *bound; /* entries that the rows before each part can have at most */
-  /* made without having been counted */
+  int64_t *bound; /* most entries of the rows before each part */
+  /* computed without a count */
   SysInt    *j;
   SysScalar *a;
   size_t     size_j, size_a;
-  int        room; /* in the arrays of the result */
-  /* new values: how often they were made, and the places of products, those of part t from placed[t] on */
+  int        room; /* in the result's arrays */
+  /* new values: number of times computed, and the products' places, part t's from placed[t] on */
   int       again;
   int64_t  *placed;
   uint16_t *places;
@@ -68,13 +68,13 @@ struct _Spgemm {
   SpgemmType           type;
   SpgemmOptions        options;
   const SpgemmKernels *kernels;
-  int                  reverse; /* of two steps, the other order */
+  int                  reverse; /* of two steps, in the other order */
   int                  nstep;
-  Step                 step[2]; /* the last makes the result */
+  Step                 step[2]; /* the last computes the result */
   SpgemmTranspose      transpose;
-  SysCSR               inner; /* the result of the first of two steps */
+  SysCSR               inner; /* the first step's result */
   SpgemmWords          words;
-  double               bytes; /* now */
+  double               bytes; /* current */
   SpgemmInfo           info;
 };
 
@@ -84,7 +84,7 @@ static void SpgemmAccount(Spgemm *S, double bytes)
   if (S->bytes > S->info.bytes_peak) S->info.bytes_peak = S->bytes;
 }
 
-/* A power of two, as the windows of a thread are */
+/* Returns a power of two, as a thread's windows are */
 static int64_t SpgemmWindow(int nthread)
 {
   int64_t columns = SPGEMM_DENSE_MAX;
@@ -93,7 +93,7 @@ static int64_t SpgemmWindow(int nthread)
   return columns;
 }
 
-/* The operands of a step; those of the first come from the arguments and the transpose alone */
+/* Returns a step's operands; the first step's come from the arguments and the transpose alone */
 static SpgemmProduct SpgemmStepOperands(const Spgemm *S, int step, const SysCSR *A, const SysCSR *B, const SysCSR *C)
 {
   const int     last = step == S->nstep - 1;
@@ -113,14 +113,14 @@ static SpgemmProduct SpgemmStepOperands(const Spgemm *S, int step, const SysCSR 
   P.same        = S->step[step].same;
   P.shift       = S->step[step].shift;
   P.batch       = S->step[step].batch ? S->step[step].batch : BATCH;
-  /* nobody else sees the first result: it is sorted only where that costs nothing, or where the heap needs it */
+  /* the intermediate is private, so it stays unsorted unless sorting is free or the heap needs it */
   P.unsorted  = !last && P.accumulator != SPGEMM_HEAP;
   P.unsortedB = last && S->nstep == 2 && P.B.j == S->inner.j && P.accumulator != SPGEMM_HEAP;
   return P;
 }
 
-/* Threads take whole batches of rows, and rows of two batches are never made together: the bits of a row then do not depend on the number of threads. A part of so many
-   entries has two batches, where that is not too few rows or too many. entries: of a row. */
+/* Sets the batch. Threads take whole batches, and rows of two batches are never computed together, so a row's bits do not depend on the number of
+   threads. A part of `part` entries has two batches, within the limits. entries: of a row. */
 static void SpgemmTakeBatch(SpgemmProduct *P, Step *step, double part, double entries)
 {
   int64_t rows = entries * BATCH_MOST > part / 2 ? (int64_t)(part / 2 / entries) : BATCH_MOST;
@@ -140,7 +140,7 @@ static double SpgemmProducts(const SysCSR *A, const SysCSR *B, int nthread)
   return n;
 }
 
-/* The products of the first of two steps, in either order */
+/* Returns the products of the first of two steps, in either order */
 static double SpgemmFirstProducts(const Spgemm *S, int reverse, const SysCSR *A, const SysCSR *B, const SysCSR *C)
 {
   const SysCSR *left, *right;
@@ -157,8 +157,8 @@ static int64_t SpgemmRowProducts(const SpgemmProduct *P, int64_t r)
   return n;
 }
 
-/* The bound of all rows, for a result that is made without having been counted. Several threads have found it already. For one, all rows of B taken for as long as
-   the longest are a bound that costs nothing, and room that is never written to hardly does. enough: entries up to which such a bound will do. */
+/* Returns a bound of all rows' entries, for a result without a count. Several threads have computed it already. With one thread, the longest row of B
+   as the length of all rows is a free bound, and untouched memory costs hardly anything. enough: entries up to which such a bound suffices. */
 static int64_t SpgemmBound(const SpgemmProduct *P, Step *step, int nthread, double enough)
 {
   const double rough = (double)P->A.i[P->A.m] * P->longestB;
@@ -173,7 +173,7 @@ static int64_t SpgemmBound(const SpgemmProduct *P, Step *step, int nthread, doub
   return step->bound[step->npart];
 }
 
-/* RowsToThreads of the thesis. most: products of a part at most, but for longer rows; 0 if a part may be as large as it likes. */
+/* RowsToThreads of the thesis. most: products of a part, unless a single row has more; 0: no limit. */
 static SysStatus SpgemmRowsToThreads(Spgemm *S, const SpgemmProduct *P, Step *step, double most)
 {
   const int64_t m        = P->A.m;
@@ -223,7 +223,7 @@ static SysStatus SpgemmRowsToThreads(Spgemm *S, const SpgemmProduct *P, Step *st
   return SYS_SUCCESS;
 }
 
-/* A thread is done: its figures */
+/* Adds a finished thread's figures */
 static void SpgemmWorkEnd(SpgemmWork *w, double *bytes, double *products, double rows[SPGEMM_HOST_ROWS])
 {
   *bytes += w->bytes;
@@ -287,7 +287,7 @@ static SysStatus SpgemmMakeWords(Spgemm *S, SpgemmProduct *P)
   return SYS_SUCCESS;
 }
 
-/* From the lengths of the rows to the row pointers */
+/* Sums the lengths of the rows to row starts */
 static SysStatus SpgemmSumI(Spgemm *S, Step *step)
 {
   double sum = 0;
@@ -315,7 +315,7 @@ static double SpgemmLongest(const SysCSR *B, int nthread)
   return (double)longest;
 }
 
-/* Finds rows of B that are like the row before */
+/* Finds rows of B that resemble their predecessor */
 static void SpgemmCompareRows(Spgemm *S, SpgemmProduct *P, Step *step)
 {
   step->longestB = P->longestB = SpgemmLongest(&P->B, S->options.nthread);
@@ -327,7 +327,7 @@ static void SpgemmCompareRows(Spgemm *S, SpgemmProduct *P, Step *step)
   if (step->same || step->shift) SpgemmAccount(S, (double)P->B.m);
 }
 
-/* Before a step: what helps its kernels, and its row pointers */
+/* Prepares a step: data for its kernels, and row starts */
 static SysStatus SpgemmPrepare(Spgemm *S, SpgemmProduct *P, Step *step)
 {
   SysStatus status;
@@ -363,8 +363,8 @@ static int SpgemmAllocateEntries(Step *step, SpgemmProduct *P, int64_t entries)
   return 0;
 }
 
-/* Room in the arrays of the result, if not many times as much is asked for as the result is expected to have, and if it is expected to have more entries than rows:
-   PETSc is told the lengths of rows that are made there, and to copy few entries takes less. most: products of a part. */
+/* Gets the result's arrays if the bound is not many times the expected entries and the result has more entries than rows: PETSc needs the lengths of
+   the rows computed there, and copying few entries is cheaper. most: products of a part. */
 static int SpgemmTakeRoom(const Spgemm *S, Step *step, SpgemmProduct *P, double expected, double most)
 {
   const double near = expected <= SMALL_ENTRIES ? NEAR_SMALL : NEAR;
@@ -381,8 +381,8 @@ static int SpgemmTakeRoom(const Spgemm *S, Step *step, SpgemmProduct *P, double 
   return 1;
 }
 
-/* Makes the rows of each part in memory of the thread, which stays in its caches, and puts them behind those of the part before. A part's place is known when the
-   part before is made, and threads take parts in their order. */
+/* Computes each part's rows in thread memory, which stays in the caches, and appends them to the previous part's. A part's place is known when its
+   predecessor is done; threads take parts in order. */
 static SysStatus SpgemmMakeParts(Spgemm *S, SpgemmProduct *P, Step *step)
 {
   int     status = SYS_SUCCESS;
@@ -428,7 +428,7 @@ static SysStatus SpgemmMakeParts(Spgemm *S, SpgemmProduct *P, Step *step)
   return (SysStatus)status;
 }
 
-/* All of a step at once. There is room for as many entries as there can be, which is taken only where it is written to. */
+/* Computes a whole step at once, in memory for all possible entries, which is only touched where written */
 static SysStatus SpgemmMake(Spgemm *S, SpgemmProduct *P, Step *step)
 {
   SysStatus status = step->npart == 1 ? SpgemmRun(S, step, P, S->kernels->make, S->info.rows, &S->info.products) : SpgemmMakeParts(S, P, step);
@@ -444,8 +444,7 @@ static SysStatus SpgemmCountRows(Spgemm *S, SpgemmProduct *P, Step *step)
   return status ? status : SpgemmSumI(S, step);
 }
 
-/* Copies size bytes of a result that was made without having been counted, and gives their memory back piece by piece: of both copies together there is little more
-   than one at any time */
+/* Copies size bytes of a result computed without a count and releases their memory piece by piece: both copies together need little more than one */
 static void SpgemmMove(void *to, void *from, size_t size, size_t allocated, int nthread)
 {
   const int64_t pieces = (int64_t)(size / MOVED);
@@ -461,7 +460,7 @@ static void SpgemmMove(void *to, void *from, size_t size, size_t allocated, int 
   }
 }
 
-/* The first of two steps. Its result is internal, and needs no counting unless memory is short. */
+/* Computes the first of two steps. Its result is private, and needs no count unless memory is short. */
 static SysStatus SpgemmMakeInner(Spgemm *S, const SysCSR *A, const SysCSR *B, const SysCSR *C)
 {
   SpgemmProduct P      = SpgemmStepOperands(S, 0, A, B, C);
@@ -488,7 +487,7 @@ static SysStatus SpgemmMakeInner(Spgemm *S, const SysCSR *A, const SysCSR *B, co
   return status;
 }
 
-/* The entries of B that are read to count row r: rows of B that are like the one before are left out */
+/* Returns the entries of B to read to count row r: rows like their predecessor are skipped */
 static double SpgemmRowLooks(const SpgemmProduct *P, int64_t r)
 {
   double n = 0;
@@ -502,9 +501,9 @@ static double SpgemmRowLooks(const SpgemmProduct *P, int64_t r)
 }
 
 /*
-   Is the result made at once, and copied to where it belongs? To count first means to go through the products twice, which costs more than the copy if there are
-   many products for each entry, if most rows are sorted, or if the result is not large and counting is no shortcut. Some rows tell. most: the products of as many
-   entries as the caches of a thread have room for. expected: entries of the result.
+   Sets *yes if the result is computed once and copied. Counting goes through the products twice, which costs more than the copy with many products an
+   entry, with mostly sorted rows, or with a small result for which counting has no shortcut. Samples some rows. *most: products whose entries fit a
+   thread's caches; *expected: entries of the result.
 */
 static SysStatus SpgemmCompresses(const Spgemm *S, const SpgemmProduct *P, int *yes, double *most, double *expected)
 {
@@ -532,7 +531,7 @@ static SysStatus SpgemmCompresses(const Spgemm *S, const SpgemmProduct *P, int *
   return status;
 }
 
-/* The row pointers of the result of the last step, and its entries if that is no more work */
+/* Computes the last step's row starts, and its entries too if that costs nothing extra */
 static SysStatus SpgemmMakeLast(Spgemm *S, const SysCSR *A, const SysCSR *B, const SysCSR *C)
 {
   SpgemmProduct P      = SpgemmStepOperands(S, S->nstep - 1, A, B, C);
@@ -646,7 +645,7 @@ SysStatus SpgemmFill(Spgemm *S, const SysCSR *A, const SysCSR *B, const SysCSR *
   return status;
 }
 
-/* Memory for the places of products, if that is in proportion; without it they are looked up each time. placed: from numbers to where they begin. */
+/* Allocates the products' places if they are in proportion; otherwise each pass looks them up. placed[t]: part t's first place. */
 static void SpgemmTakePlaces(Spgemm *S, Step *step, const SpgemmProduct *P)
 {
   const double entries = (double)P->A.i[P->A.m] + (double)P->B.i[P->B.m] + step->nonzeros;
@@ -673,7 +672,7 @@ static void SpgemmDropPlaces(Spgemm *S, Step *step)
   step->placed = NULL;
 }
 
-/* A second request for values means that more will follow: then places are kept */
+/* Computes new values. A second request means that more will follow: from then on places are kept. */
 static SysStatus SpgemmRevalueStep(Spgemm *S, Step *step, SpgemmProduct *P)
 {
   SysStatus status;

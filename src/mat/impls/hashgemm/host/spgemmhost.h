@@ -1,9 +1,33 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   Sparse matrix products on the host, on raw CSR arrays: hash, vectorised hash, heap, dense and sorting accumulators. Nothing here or below knows PETSc's
-   objects.
+   Sparse matrix products (SpGEMM) on the host, on raw CSR arrays. cuda/spgemmcuda.h has the variant for a GPU.
 
-   Reference:
+   Idea. Row r of C = A B is the sum of the rows of B that row r of A names, scaled (Gustavson). An accumulator gathers that sum. No accumulator is
+   best for all rows, so each row gets the one that fits its products and the reach of its columns:
+
+         row of A:   k1  k2  k3          accumulators of a row
+         row k1 of B:  . x . . x .         copy       one entry in A
+         row k2 of B:  x x . . . .         sort       few products: sorted in registers (AVX-512), or by insertion
+         row k3 of B:  . . . . x x         dense      a window of sums, with a bit or a byte a column
+                      ------------         hash       a hash table, one key or a vector of keys at a time
+         row r of C:   x x . . x x         heap       merges the rows of B; for comparison
+                                           runs       rows shifted by one column: stencils on grids, 8 rows side by side
+
+   Passes. Count, then fill (two passes over the products), without intermediate storage, because fresh pages cost more than the second pass. If a
+   sample shows many products an entry, rows are computed once and copied instead. P^T A P, R A R^T and A B C are two steps, in the order with fewer
+   products.
+
+   Work space. A thread's SpgemmWork: a window of at most SPGEMM_WINDOWS bytes over all threads, a hash table of the longest row, lists of up to LIST
+   products. A copied result releases the first copy page by page, so that both need little more than one. New values may keep the places of products, 2
+   bytes each, at most three times the memory of operands and result.
+
+   Complexity. O(products) time, plus O(window / 512) a dense row; a hash row is sorted by radix.
+
+   Order. Each sum adds its terms in the order of A's entries, in every accumulator: the bits do not depend on the number of threads.
+
+   Callers. glue/hashgemm.c (one process), glue/hashgemmparallel.c (several).
+
+   Source:
 .  * - Y. Nagasaka, "Performance optimization of sparse matrix kernels for many-core architectures", doctoral thesis, Tokyo Institute of Technology, 2019, chapter 6
 */
 #pragma once
@@ -23,39 +47,39 @@ typedef enum {
   SPGEMM_AUTO,
   SPGEMM_HASH,
   SPGEMM_HASHVEC,
-  SPGEMM_HEAP,
+  SPGEMM_HEAP, /* for comparison */
   SPGEMM_DENSE,
-  SPGEMM_ESC,   /* on the host, rows whose products are sorted in registers */
-  SPGEMM_MERGE, /* on a device; the host chooses by itself then */
-  SPGEMM_TABLE  /* on a device; the host's tables are those of hash */
+  SPGEMM_ESC,   /* expand, sort in registers, compress */
+  SPGEMM_MERGE, /* device only, for comparison; the host runs SPGEMM_AUTO */
+  SPGEMM_TABLE  /* columns and sums: on a device for comparison; the host's SPGEMM_HASH */
 } SpgemmAccumulator;
 
 #define SPGEMM_HOST_ROWS (SPGEMM_ESC + 1) /* kinds of rows on the host */
 
-/* Arrays of a result that is made before its entries are counted, with room for some entries more than it has; 0 if there are none */
+/* Returns arrays for a result that is filled before its entries are counted, with space for some more entries; 0 if there are none */
 typedef int SpgemmRoom(void *context, int64_t entries, SysInt **j, SysScalar **a);
 
 typedef struct {
   SpgemmAccumulator accumulator;
   int               nthread;
-  SpgemmRoom       *room; /* NULL: the result has to be counted first, or copied */
+  SpgemmRoom       *room; /* NULL: the result must be counted first, or copied */
   void             *context;
 } SpgemmOptions;
 
 typedef struct {
-  double      products;     /* multiplications, of all factors */
+  double      products;     /* multiplications of all factors */
   double      nonzeros;     /* of the result */
-  double      bytes_kept;   /* for new values: intermediate results, permutations, places, the order of the rows */
-  double      bytes_peak;   /* the most that was allocated at a time besides the result, bytes_kept included */
-  double      bytes_asked;  /* on a device: what could not be allocated, where memory was short */
-  double      rows[9];      /* on the host, by SpgemmAccumulator; [0]: copied, without one. On a device, by SpgemmDeviceRows. */
-  double      lines;        /* on a device: rows whose values are made in lines of shifted rows */
+  double      bytes_kept;   /* for new values: intermediate results, permutations, places, the order of rows */
+  double      bytes_peak;   /* peak of allocations besides the result, including bytes_kept */
+  double      bytes_asked;  /* on a device: bytes that could not be allocated */
+  double      rows[9];      /* on the host by SpgemmAccumulator, [0]: copied; on a device by SpgemmDeviceRows */
+  double      lines;        /* on a device: rows with values computed in lines of shifted rows */
   const char *instructions; /* "avx512", "avx2" or "plain"; NULL on a device */
 } SpgemmInfo;
 
 typedef struct _Spgemm Spgemm;
 
-/* Rows and columns of the product; C only matters for ABC, here and below */
+/* Sets the product's rows and columns; here and below C matters only for ABC */
 static inline void SpgemmSize(SpgemmType type, const SysCSR *A, const SysCSR *B, const SysCSR *C, int64_t *m, int64_t *n)
 {
   const SysCSR *left = type == SPGEMM_PTAP || type == SPGEMM_RART ? B : A, *right = type == SPGEMM_ABC ? C : B;
@@ -64,14 +88,14 @@ static inline void SpgemmSize(SpgemmType type, const SysCSR *A, const SysCSR *B,
   *n = type == SPGEMM_ABT || type == SPGEMM_RART ? right->m : right->n;
 }
 
-/* The operand that is transposed, or NULL */
+/* Returns the operand to transpose, or NULL */
 static inline const SysCSR *SpgemmTransposed(SpgemmType type, const SysCSR *A, const SysCSR *B)
 {
   return type == SPGEMM_ATB ? A : type == SPGEMM_ABT || type == SPGEMM_PTAP || type == SPGEMM_RART ? B : NULL;
 }
 
-/* The two factors of a step: in the first of two steps, whose result is inner, last is 0. T is the transposed operand. reverse: the other order, A (B C) in place
-   of (A B) C, (B^T A) B of B^T (A B), (B A) B^T of B (A B^T). */
+/* Sets the two factors of a step. last: 0 in the first of two steps, whose result is inner. T: the transposed operand. reverse: the other order, A (B
+   C) instead of (A B) C, (B^T A) B of B^T (A B), (B A) B^T of B (A B^T). */
 static inline void SpgemmFactors(SpgemmType type, int last, int reverse, const SysCSR *A, const SysCSR *B, const SysCSR *C, const SysCSR *T, const SysCSR *inner, const SysCSR **left, const SysCSR **right)
 {
   /* by SpgemmType */
@@ -82,25 +106,26 @@ static inline void SpgemmFactors(SpgemmType type, int last, int reverse, const S
   *right = rights[type];
 }
 
-/* The other order of two steps is taken if its first step has fewer products: for three operands anyway; for P^T A P and R A R^T only if it has less than half of
-   them. There the second steps of both orders have as many, unless entries of the first result meet, which the usual order makes them do more often. */
+/* Returns whether two steps run in the other order: if its first step has fewer products; for P^T A P and R A R^T only if it has less than half of
+   them, because the second steps then have equally many, unless entries of the first result coincide, which the usual order makes more likely */
 static inline int SpgemmReverses(SpgemmType type, double usual, double reverse)
 {
   return type == SPGEMM_ABC ? reverse < usual : 2 * reverse < usual;
 }
 
-/* Makes the product, pattern and values, as far as it can without the arrays of the result, or in the arrays that options->room gives. The operands must stay as
-   they are until SpgemmFill(). */
+/* Computes pattern and values, as far as possible without the result's arrays, or in those of options->room. The operands must not change until
+   SpgemmFill(). */
 SysStatus SpgemmCreate(SpgemmType, const SysCSR *A, const SysCSR *B, const SysCSR *C, const SpgemmOptions *, Spgemm **, SpgemmInfo *);
 int64_t   SpgemmNonzeros(const Spgemm *);
 
-/* Where the rows of the result begin, m + 1 numbers; until SpgemmFill() */
+/* Returns the result's m + 1 row starts; valid until SpgemmFill() */
 const SysInt *SpgemmRowStarts(const Spgemm *);
 
-/* The result, its columns ascending: i of m + 1, j and a of SpgemmNonzeros(), or those that options->room gave. Memory that new values do not need is freed. */
+/* Writes the result with ascending columns: i of m + 1, j and a of SpgemmNonzeros(), or those of options->room. Frees memory that new values do not
+   need. */
 SysStatus SpgemmFill(Spgemm *, const SysCSR *A, const SysCSR *B, const SysCSR *C, SysInt *i, SysInt *j, SysScalar *a);
 
-/* New values of the same operands, in the pattern that SpgemmFill() made */
+/* Computes new values of the same operands in SpgemmFill()'s pattern */
 SysStatus SpgemmRevalue(Spgemm *, const SysCSR *A, const SysCSR *B, const SysCSR *C, const SysInt *i, const SysInt *j, SysScalar *a);
 
 void SpgemmGetInfo(const Spgemm *, SpgemmInfo *);

@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   Sparse products on the host: what the driver and the kernels share
-
-   A product is made in two passes over the rows, each by its accumulator: the first counts, the second writes columns and values where they
-   belong. Nothing is held in between, so that no memory is touched but that of the result: fresh pages cost more than the second pass does.
-   Where a sample of the rows shows many multiplications for each entry it is the other way round: the rows are made at once and copied.
+   SpGEMM on the host: shared declarations of driver and kernels; spgemmhost.h has the idea
 */
 #pragma once
 
@@ -12,26 +8,26 @@
 #include "sys/systhreads.h"
 #include "mat/impls/hashgemm/host/spgemmhost.h"
 
-#define SPGEMM_PAD   64        /* entries that kernels may write behind a row */
-#define SPGEMM_LANES 8         /* rows of a run that are made side by side */
-#define SPGEMM_LINE  512       /* vectors of a line of rows of B, turned, */
-#define SPGEMM_LINES 128       /* and lines */
-#define SPGEMM_BLOCK 512       /* columns of the dense accumulator that share a flag: a cache line of the bit mask */
-#if !defined(SPGEMM_DENSE_MAX) /* tests make do with less */
+#define SPGEMM_PAD   64        /* entries that kernels may write past a row's end */
+#define SPGEMM_LANES 8         /* rows of a run computed side by side */
+#define SPGEMM_LINE  512       /* vectors of a line of transposed rows of B */
+#define SPGEMM_LINES 128       /* lines */
+#define SPGEMM_BLOCK 512       /* columns of the dense accumulator with one flag: a cache line of the bit mask */
+#if !defined(SPGEMM_DENSE_MAX) /* tests use less */
   #define SPGEMM_DENSE_MAX (1 << 22)
 #endif
-#if !defined(SPGEMM_WINDOWS)         /* and here too */
-  #define SPGEMM_WINDOWS (256 << 20) /* bytes of the windows of all threads: with many threads they are smaller */
+#if !defined(SPGEMM_WINDOWS)         /* tests use less */
+  #define SPGEMM_WINDOWS (256 << 20) /* bytes of all threads' windows together */
 #endif
-#if !defined(SPGEMM_STREAM)        /* and here too */
-  #define SPGEMM_STREAM (32 << 20) /* bytes of values, from which on a result is not expected to stay in a cache */
+#if !defined(SPGEMM_STREAM)        /* tests use less */
+  #define SPGEMM_STREAM (32 << 20) /* bytes of values from which on a result bypasses the caches */
 #endif
 
-/* arrays that a hash table has besides its keys */
+/* arrays of a hash table besides the keys */
 #define SPGEMM_VALUES 1
 #define SPGEMM_PLACES 2
 
-/* The columns of a matrix, gathered into words of 64: worth while where they come in clusters */
+/* A matrix's columns in words of 64, for clustered columns */
 typedef struct {
   int64_t   m, n; /* rows and words */
   int64_t  *i;    /* m + 1 */
@@ -40,59 +36,59 @@ typedef struct {
 } SpgemmWords;
 
 typedef struct {
-  SysInt  first;     /* entry of B */
-  int64_t rows, run; /* the last run that met it */
+  SysInt  first;     /* the first entry of B */
+  int64_t rows, run; /* the last run that used it */
 } SpgemmLine;
 
-/* Tables of a thread; between rows they are empty */
+/* A thread's tables; empty between rows */
 typedef struct {
-  /* dense: a window of the columns, in a circle, so that its size follows from the rows' reach and not from the number of columns */
+  /* dense: a cyclic window of the columns, so its size follows from the rows' reach and not from the number of columns */
   int64_t    window; /* a power of two */
-  uint64_t  *mask;   /* a bit for each column */
-  uint8_t   *flag;   /* a byte for each block of the mask that is not empty */
-  uint8_t   *byte;   /* instead of the mask: a byte for each column */
-  uint64_t  *bits;   /* the words of a row that are not empty, */
-  SysInt    *cols;   /* and the column of the first bit of each */
-  int        lanes;  /* sums for each column, of rows that are made together: a power of two */
+  uint64_t  *mask;   /* one bit a column */
+  uint8_t   *flag;   /* one byte for each nonempty block of the mask */
+  uint8_t   *byte;   /* replaces the mask: one byte a column */
+  uint64_t  *bits;   /* the nonzero words of a row */
+  SysInt    *cols;   /* and each one's first column */
+  int        lanes;  /* sums a column, for rows computed together: a power of two */
   SysScalar *sum;
   /* hash */
-  uint64_t   size, capacity; /* slots in use, and slots there are: powers of two */
+  uint64_t   size, capacity; /* slots in use and allocated: powers of two */
   SysInt    *key;            /* -1: free */
   SysScalar *val;
   int64_t   *place;
-  int64_t    nslot; /* length of the following two */
+  int64_t    nslot; /* length of the next two */
   uint64_t  *slot, *sorted;
   /* stamps */
   int64_t             nstamp;
   struct SpgemmStamp *stamp; /* for each column of B */
-  uint64_t            now;   /* the row that is made */
+  uint64_t            now;   /* the current row */
   /* heap */
   int64_t            nheap;
   struct SpgemmHeap *heap;
   /* runs of rows */
-  uint16_t *rank; /* the place of a column in the row, for each column of the window */
+  uint16_t *rank; /* the place of a window's column in the row */
   int64_t   nrank;
   uint16_t *list; /* the place of each product */
   int64_t   nlist;
   SysScalar (*run)[SPGEMM_LANES];
   int64_t nrun;
-  SysScalar (*factor)[SPGEMM_LANES], (*turned)[SPGEMM_LANES]; /* entries of A, and lines of B behind them */
+  SysScalar (*factor)[SPGEMM_LANES], (*turned)[SPGEMM_LANES]; /* entries of A, followed by lines of B */
   SpgemmLine line[SPGEMM_LINES];
   int        nline;
   int64_t    nruns;
-  /* a row that must not be written beyond its end */
+  /* a row that must not be written past its end */
   int64_t    nrow;
   SysInt    *rowj;
   SysScalar *rowa;
-  /* a part of the rows */
+  /* a partition of the rows */
   int64_t    npart;
   SysInt    *partj;
   SysScalar *parta;
   double     bytes;
-  double     rows[SPGEMM_HOST_ROWS], products, bysort; /* bysort: of the products that were counted, those of rows that would be sorted */
+  double     rows[SPGEMM_HOST_ROWS], products, bysort; /* bysort: counted products of rows that would be sorted */
 } SpgemmWork;
 
-/* A sum, and the row that it belongs to: those of other rows count as zero, so that nothing is cleared */
+/* A sum and its row: sums of other rows count as zero, so nothing is cleared */
 struct SpgemmStamp {
   uint64_t  row;
   SysScalar sum;
@@ -100,57 +96,57 @@ struct SpgemmStamp {
 
 struct SpgemmHeap {
   SysInt    col;
-  SysInt    k, end; /* entries of the row of B that are still to come */
+  SysInt    k, end; /* remaining entries of the row of B */
   SysScalar a;
 };
 
 typedef struct {
   SysCSR            A, B;
-  SysInt            last;              /* entry of A */
-  double            lengthB, longestB; /* entries of a row of B, on average and at most */
+  SysInt            last;              /* the entry of A */
+  double            lengthB, longestB; /* entries of a row of B, mean and maximum */
   SpgemmWords       words;             /* of B; i is NULL if there are none */
-  const uint8_t    *same;              /* has row r of B the columns of row r - 1? NULL if hardly any has */
-  const uint8_t    *shift;             /* how many rows of B after row r are each the one before moved by one column? NULL if hardly any */
+  const uint8_t    *same;              /* same[r]: row r of B has row r - 1's columns; NULL if hardly any does */
+  const uint8_t    *shift;             /* shift[r]: number of rows of B after r that are each the previous one shifted by one column; NULL if hardly any */
   SpgemmAccumulator accumulator;
-  int64_t           window;    /* columns of a window at most, by auto */
-  int64_t           batch;     /* rows that one thread makes, of which none is made together with rows of another batch */
-  int               far;       /* B does not lie in the caches */
-  int               stamps;    /* rows have many products for each entry, and the columns of B are few */
-  int               stream;    /* values of the result go around the caches, where they are many at a time */
-  int               unsorted;  /* the result: columns of a row in any order, but for the first and the last: the smallest and the greatest */
-  int               unsortedB; /* so is B */
+  int64_t           window;    /* most columns of a window, for SPGEMM_AUTO */
+  int64_t           batch;     /* rows of a thread's batch; rows of two batches are never computed together */
+  int               far;       /* B exceeds the caches */
+  int               stamps;    /* many products an entry, and few columns in B */
+  int               stream;    /* large results bypass the caches */
+  int               unsorted;  /* the result's columns may have any order, except that the first is the least and the last the greatest */
+  int               unsortedB; /* the same for B */
   SysInt           *i;         /* counting: i[r + 1] becomes the length of row r */
   SysInt           *j;
   SysScalar        *a;
-  int64_t          *placed; /* new values: if not NULL, the products of the rows that places serve are counted */
-  uint16_t         *places; /* if not NULL: the place of each of these products in its row of the result, */
-  int               known;  /* which is looked up and written down, or known */
+  int64_t          *placed; /* new values: counts the products of rows with places unless NULL */
+  uint16_t         *places; /* the place of each of these products in its row, or NULL */
+  int               known;  /* places are known; 0: look them up and store them */
 } SpgemmProduct;
 
-/* One set of kernels for each instruction set, made from the same template. Rows first <= r < last. */
+/* The kernels of one instruction set, instances of spgemmkernels.h, for rows first <= r < last */
 typedef struct {
   const char *name;
   int (*supported)(void);
-  double looks; /* to count costs as much as to make the result, if as large a part of the entries of B is looked at */
+  double looks; /* fraction of B's entries to read at which counting costs as much as computing */
   SysStatus (*count)(const SpgemmProduct *, int64_t first, int64_t last, SpgemmWork *);
   SysStatus (*fill)(const SpgemmProduct *, int64_t first, int64_t last, SpgemmWork *);
-  SysStatus (*make)(const SpgemmProduct *, int64_t first, int64_t last, SpgemmWork *); /* without having counted */
+  SysStatus (*make)(const SpgemmProduct *, int64_t first, int64_t last, SpgemmWork *); /* computes without a count */
   SysStatus (*revalue)(const SpgemmProduct *, int64_t first, int64_t last, SpgemmWork *);
 } SpgemmKernels;
 
 extern const SpgemmKernels SpgemmKernelsPlain, SpgemmKernelsAVX2, SpgemmKernelsAVX512;
 
-/* Memory that reads as zero, aligned to cache lines; what is large lies on huge pages */
+/* Returns zeroed memory aligned to cache lines; large memory on huge pages */
 void *SpgemmAllocate(size_t size);
 void  SpgemmRelease(void *, size_t size);
 
-/* Frees the memory behind the first bytes; returns the size to release the rest with */
+/* Frees the memory after the first bytes; returns the size to release the rest with */
 size_t SpgemmShrink(void *, size_t size, size_t first);
 
-/* Gives back the pages of n bytes, which begin a page, of memory of SpgemmAllocate(size); they read as zero then. Not if malloc() has them. */
+/* Releases n bytes' pages, which begin a page, of memory of SpgemmAllocate(size); they then read as zero. No-op for malloc()'s memory. */
 void SpgemmForget(void *, size_t size, size_t n);
 
-/* Tables that serve as many columns, slots or entries as are asked for; they only grow */
+/* Ensure capacity for columns, slots or entries; tables only grow */
 SysStatus SpgemmWorkWindow(SpgemmWork *, int64_t columns, int rows);
 SysStatus SpgemmWorkHash(SpgemmWork *, int64_t slots, int64_t n, int values);
 SysStatus SpgemmWorkHeap(SpgemmWork *, int64_t n);
@@ -160,15 +156,15 @@ SysStatus SpgemmWorkRow(SpgemmWork *, int64_t n);
 SysStatus SpgemmWorkPart(SpgemmWork *, int64_t n);
 void      SpgemmWorkDestroy(SpgemmWork *);
 
-/* Sorts by the given bits of each entry, from the low one on */
+/* Sorts by the given bits of each entry, from bit `low` on */
 uint64_t *SpgemmSort(uint64_t *x, uint64_t *work, int64_t n, int low, int bits);
 
 typedef struct {
   SysCSR  T;
-  SysInt *from; /* the entry of the matrix that each entry comes from */
+  SysInt *from; /* each entry's entry in the original matrix */
 } SpgemmTranspose;
 
-/* Row cuts[t] is where the part of thread t begins: parts of equal length of what the prefix sums i count */
+/* Sets cuts[t], the first row of thread t's part: parts of equal length by the prefix sums i */
 void      SpgemmCut(int64_t m, const SysInt *i, int nthread, int64_t *cuts);
 SysStatus SpgemmTransposeCreate(const SysCSR *, int nthread, SpgemmTranspose *);
 void      SpgemmTransposeValues(const SysScalar *, int nthread, SpgemmTranspose *);
@@ -180,13 +176,13 @@ SysStatus SpgemmWordsCreate(const SysCSR *, int nthread, SpgemmWords *);
 double    SpgemmWordsBytes(const SpgemmWords *);
 void      SpgemmWordsDestroy(SpgemmWords *);
 
-/* Which rows have the columns of the row before; NULL if too few to make use of, or without memory for it */
+/* Returns which rows have the previous row's columns; NULL if too few, or if memory is short */
 uint8_t *SpgemmSameRows(const SysCSR *, int nthread);
 
-/* How many rows after each, 255 at most, are the one before moved by one column; NULL if too few */
+/* Returns the number of rows after each, at most 255, that are the previous one shifted by one column; NULL if too few */
 uint8_t *SpgemmShiftedRows(const SysCSR *, int nthread);
 
-/* Are the n columns after the first n these, moved by one? */
+/* Returns whether the next n columns are these n shifted by one */
 static inline int SpgemmShifted(const SysInt *j, SysInt n)
 {
   SysInt differ = 0;
@@ -196,5 +192,5 @@ static inline int SpgemmShifted(const SysInt *j, SysInt n)
   return !differ;
 }
 
-/* SpgemmCreate() with the kernels of a certain instruction set */
+/* SpgemmCreate() with the kernels of a given instruction set */
 SysStatus SpgemmCreateWith(const SpgemmKernels *, SpgemmType, const SysCSR *A, const SysCSR *B, const SysCSR *C, const SpgemmOptions *, Spgemm **, SpgemmInfo *);

@@ -1,61 +1,61 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   The row kernels of sparse products, a template: the file that includes this defines
+   Template of the SpGEMM row kernels; spgemmhost.h has the idea. The including file defines
 
      SYS_ISA                    the instruction set, see sys/sysisa.h
      SPGEMM_KEYS                keys of a chunk of the vectorised hash table, a power of two
-     KeyMask(keys, key)         which keys of a chunk are the given one
-     Flags(flag)                which of 64 flags are set; clears them
+     KeyMask(keys, key)         a mask of the chunk's keys that equal key
+     Flags(flag)                a mask of the set ones of 64 flags; clears them
      Counter, CountBlock(counter, mask), CountSum(counter)
-                                counts the bits of blocks of SPGEMM_BLOCK columns; clears them
+                                count the bits of blocks of SPGEMM_BLOCK columns; clear them
      ListBlock(mask, col, bits, cols)
-                                the words of a block that are not 0, and the column of the first bit of each; clears the block, returns how
-                                many, may write SPGEMM_BLOCK / 64 beyond
+                                lists a block's nonzero words and each one's first column; clears the block, returns their number, may write
+                                SPGEMM_BLOCK / 64 beyond
      Extent, ExpandRow(eights, add, j, a, n, f, col, val, extent), ExtentOfNone(), ExtentLow(extent), ExtentHigh(extent)
-                                copies n columns and f times the values, may write SPGEMM_PAD beyond; eights, if not 0: n is no more than 8
-                                times that; with SPGEMM_EXPAND, where there is something to gain from it
+                                copy n columns and f times the values, may write SPGEMM_PAD beyond; eights, if not 0: n is at most 8 times
+                                that; SPGEMM_EXPAND: the instruction set gains from it
      Scale(eights, n, f, a, val)   copies f times n values, like ExpandRow()
      Stream(to, from, size), StreamEnd()
-                                copies around the caches what is aligned to cache lines; after the last copy
-     SPGEMM_SORT                if there are the following four: so many keys at most are sorted
+                                copies aligned cache lines around the caches; call StreamEnd() after the last copy
+     SPGEMM_SORT                if the following four exist: most keys to sort
      MakeKeys(vectors, n, lo, col, key)
-                                16 times as many keys: n columns, counted from lo, above their numbers, then the largest numbers; may read as
+                                sets 16 keys a vector: n columns, relative to lo, above their numbers, then the largest numbers; may read as
                                 many columns as keys
      SortKeys(vectors, key)     sorts them
-     CountSorted(n, key)        how many columns n sorted keys have
+     CountSorted(n, key)        returns the number of columns of n sorted keys
      TakeSorted(vectors, n, key, lo, val, j, a)
-                                columns and sums of sorted products: a key is a column above the number of a product, which has 8 bits; may
+                                writes columns and sums of sorted products, whose keys are a column above a product's 8-bit number; may
                                 write SPGEMM_PAD beyond; returns the length
      EmitWord(bits, col, j)     writes col + k for each bit k; may write SPGEMM_PAD entries beyond
-     SYS_INLINE                 forces a function into its callers
+     SYS_INLINE                 inlines a function into its callers
 */
 #include <string.h>
 
 #include "mat/impls/hashgemm/host/spgemmimpl.h"
 
-#define PREFETCH       8         /* entries of A */
-#define FAR            24        /* and for rows that are listed */
-#define GROUP_SUMS     (1 << 20) /* sums that they need at most */
-#define SPARSE_HASH    8192      /* entries of a row up to which a quarter of its hash table is filled, then half */
-#define GROUP          8         /* rows that are made together at most */
-#define DENSE_REACH    16384     /* columns for each product up to which the dense accumulator is the better */
-#define BYTES_REACH    16        /* columns for each product up to which bytes are the better marks */
-#define STREAM_ENTRIES 4096      /* of a row, from which on its values go around the caches */
-#define STREAM_PIECE   256       /* of these at a time */
-#define FEW            16        /* products of a row that are put in order as they come: a window would be looked through and cleared, at least 512 columns of it */
-#define SORT_REACH     16        /* columns for each product from which on short rows are sorted */
+#define PREFETCH       8         /* entries of A ahead */
+#define FAR            24        /* the same for listed rows */
+#define GROUP_SUMS     (1 << 20) /* most sums of rows computed together */
+#define SPARSE_HASH    8192      /* entries of a row up to which its hash table is a quarter full, then half */
+#define GROUP          8         /* most rows computed together */
+#define DENSE_REACH    16384     /* columns a product up to which the dense accumulator is faster */
+#define BYTES_REACH    16        /* columns a product up to which bytes are the faster marks */
+#define STREAM_ENTRIES 4096      /* entries of a row from which on its values bypass the caches */
+#define STREAM_PIECE   256       /* entries in one such write */
+#define FEW            16        /* products of a row up to which insertion sorts them; a window would be scanned and cleared, at least 512 columns of it */
+#define SORT_REACH     16        /* columns a product from which on short rows are sorted */
 #define STAMP_LEAST    12        /* products of a row beyond which columns are listed once */
-#define LIST           1024      /* products of a row that are listed at most */
-#define LIST_LENGTH    24        /* length of the rows of B, on average, up to which they are listed, */
-#define LIST_LEAST     0.5       /* and from which on */
-#define RARE_LENGTH    0.25      /* length of the rows of B, on average, up to which most entries of A meet an empty one: those that do not are found first */
-#define BRIEF_LENGTH   8         /* length of the rows of B, on average, up to which new values need neither a list nor places, */
-#define BRIEF_SUMS     2         /* if so many products belong to an entry of the result */
+#define LIST           1024      /* most listed products of a row */
+#define LIST_LENGTH    24        /* mean length of B's rows up to which products are listed */
+#define LIST_LEAST     0.5       /* mean length of B's rows from which on products are listed */
+#define RARE_LENGTH    0.25      /* mean length of B's rows up to which most entries of A meet an empty one: the others are found first */
+#define BRIEF_LENGTH   8         /* mean length of B's rows up to which new values need neither a list nor places */
+#define BRIEF_SUMS     2         /* products an entry of the result from which on BRIEF_LENGTH applies */
 
 typedef struct {
-  SysInt  k, end;   /* the row's entries in A */
-  SysInt  lo, hi;   /* no column of the result is outside of these */
-  int64_t products; /* 0: the row is empty, and lo and hi are meaningless */
+  SysInt  k, end;   /* range of the row's entries in A */
+  SysInt  lo, hi;   /* range of the result's columns */
+  int64_t products; /* 0: the row is empty, lo and hi are undefined */
 } Row;
 
 static SYS_INLINE Row GetRow(const SpgemmProduct *P, int64_t r)
@@ -74,14 +74,14 @@ static SYS_INLINE Row GetRow(const SpgemmProduct *P, int64_t r)
   return row;
 }
 
-/* The end of the batch that row r is in; the rows before the end of an earlier batch are done, and a part begins with a batch */
+/* Returns the end of row r's batch. Rows before the end of an earlier batch are done; a part begins with a batch. */
 static SYS_INLINE int64_t BatchEnd(const SpgemmProduct *P, int64_t r, int64_t end, int64_t last)
 {
   while (end <= r) end += P->batch;
   return end < last ? end : last;
 }
 
-/* The row of B that an entry some way after k of A meets: rows of B come in no order that the processor could foresee */
+/* Prefetches the row of B for an entry some way after k of A; hardware cannot predict the order of rows of B */
 static SYS_INLINE void PrefetchRow(const SpgemmProduct *P, SysInt k)
 {
   const SysInt s = P->B.i[P->A.j[k + PREFETCH < P->last ? k + PREFETCH : P->last]];
@@ -96,7 +96,7 @@ static SYS_INLINE void PrefetchRow(const SpgemmProduct *P, SysInt k)
   for (int l = 3; l < 8; l++) __builtin_prefetch(P->B.a + s + l * 64 / sizeof(SysScalar));
 }
 
-/* The same for rows that are listed. The processor does not see beyond the sort of a row, so that what the rows after it meet has to be on its way before. */
+/* The same for listed rows: the processor does not see past a row's sort, so later rows are prefetched earlier */
 static SYS_INLINE void PrefetchFar(const SpgemmProduct *P, SysInt k)
 {
   const SysInt last = P->last, s = P->B.i[P->A.j[k + FAR < last ? k + FAR : last]];
@@ -107,13 +107,13 @@ static SYS_INLINE void PrefetchFar(const SpgemmProduct *P, SysInt k)
   __builtin_prefetch(P->B.a + s + 64 / sizeof(SysScalar));
 }
 
-/* Columns between the beginning of the first block that the row reaches and the end of the last */
+/* Returns the columns from the first block that the row reaches to the end of the last */
 static SYS_INLINE int64_t RowReach(const Row *row)
 {
   return ((int64_t)(row->hi / SPGEMM_BLOCK) - row->lo / SPGEMM_BLOCK + 1) * SPGEMM_BLOCK;
 }
 
-/* Rows that are almost nothing but reach far are better in a table that is as short as they are */
+/* Returns whether the row uses the dense accumulator; nearly empty rows with a long reach are faster in a table of their size */
 static SYS_INLINE int Dense(const SpgemmProduct *P, const Row *row, int64_t products)
 {
   const int64_t reach = RowReach(row);
@@ -134,7 +134,7 @@ static SYS_INLINE SpgemmAccumulator Choose(const SpgemmProduct *P, const Row *ro
 #include "mat/impls/hashgemm/host/spgemmruns.h"
 #include "mat/impls/hashgemm/host/spgemmplaces.h"
 
-/* Does a row whose products are listed do without a window and a table? */
+/* Returns whether a listed row needs neither window nor table */
 static SYS_INLINE int Sorts(const SpgemmProduct *P, const Row *row)
 {
   return !P->unsorted && (P->accumulator == SPGEMM_AUTO || P->accumulator == SPGEMM_ESC) && CanSort(row) && (P->accumulator || RowReach(row) >= SORT_REACH * row->products);
@@ -145,10 +145,10 @@ static SYS_INLINE int Few(const SpgemmProduct *P, const Row *row)
   return row->products <= FEW && (P->accumulator == SPGEMM_AUTO || P->accumulator == SPGEMM_ESC) && (row->end - row->k > 1 || P->unsortedB);
 }
 
-/* Each product finds its place from the end of those that are there. met: the nmet entries of A that meet rows with entries; NULL: all of the row. */
+/* Inserts each product from the end of the present ones. met: the nmet entries of A that meet nonempty rows; NULL: all. */
 static SYS_INLINE int64_t FewRow(const int fill, const SpgemmProduct *P, const Row *row, int nmet, const SysInt *met, SysInt *j, SysScalar *a)
 {
-  const SysScalar zero = 0; /* a sum begins with it, as those of new values do */
+  const SysScalar zero = 0; /* sums start with it, as sums of new values do */
   const SysInt    last = met ? nmet : row->end - row->k;
   int64_t         n    = 0;
 
@@ -176,8 +176,8 @@ static SYS_INLINE int64_t FewRow(const int fill, const SpgemmProduct *P, const R
   return n;
 }
 
-/* Where rows of B are rarely more than empty: the entries of row r that meet such, and how many. Without branches, which no processor could foresee; most rows have no
-   products, and the first loop alone. Returns 0 if the row has few products, or none. */
+/* For a B of mostly empty rows: lists the entries of row r that meet nonempty ones, branch-free, because no processor predicts them. Most rows have
+   no products and leave after the first loop. Returns 0 if the row has few or no products. */
 static SYS_INLINE int MeetsMany(const SpgemmProduct *P, int64_t r, SysInt *met, int *nmet, Row *row)
 {
   int n = 0;
@@ -193,7 +193,7 @@ static SYS_INLINE int MeetsMany(const SpgemmProduct *P, int64_t r, SysInt *met, 
   return n && !Few(P, row);
 }
 
-/* A row of A with one entry */
+/* Copies a row with one entry in A */
 static SYS_INLINE void CopyRow(const SpgemmProduct *P, const Row *row, int64_t n, SysInt *j, SysScalar *a)
 {
   const SysInt     s  = P->B.i[P->A.j[row->k]];
@@ -264,7 +264,7 @@ static SysStatus SYS_ISA_NAME(Count)(const SpgemmProduct *P, int64_t first, int6
   return SYS_SUCCESS;
 }
 
-/* Makes rows r to r + g - 1, of length *n; g > 1 if they have the same columns in A and the dense accumulator makes them */
+/* Computes rows r to r + g - 1, of length *n; g > 1 if they have the same columns in A and use the dense accumulator */
 static SYS_INLINE SysStatus FillRows(const SpgemmProduct *P, const Row *row, const SysInt *col, const SysScalar *val, SpgemmAccumulator accumulator, int g, SpgemmWork *w, int64_t *n, SysInt *j, SysScalar *a)
 {
   SysStatus status = SYS_SUCCESS;
@@ -304,7 +304,7 @@ static SYS_INLINE SysStatus FillRows(const SpgemmProduct *P, const Row *row, con
   return status;
 }
 
-/* The g rows of a run, of length *n */
+/* Computes the g rows of a run, of length *n */
 static SYS_INLINE SysStatus RunFill(const SpgemmProduct *P, const Row *row, int64_t g, SpgemmWork *w, int64_t *n, SysInt *j, SysScalar *a)
 {
   SysStatus status = SpgemmWorkWindow(w, RowReach(row), 0);
@@ -316,7 +316,7 @@ static SYS_INLINE SysStatus RunFill(const SpgemmProduct *P, const Row *row, int6
   return RunRevalue(P, row, g, w, *n, w->rowj, a);
 }
 
-/* counted: the lengths of the rows are known. Otherwise the rows of a thread lie one behind the other, and i[r + 1] becomes their length. */
+/* counted: the lengths of the rows are known. Otherwise a thread's rows are contiguous, and i[r + 1] becomes their length. */
 static SYS_INLINE SysStatus FillSome(const int counted, const SpgemmProduct *P, int64_t first, int64_t last, SpgemmWork *w)
 {
   const int brief = ShortServes(P), single = P->longestB <= 1 && P->lengthB >= 1, rare = !counted && P->lengthB <= RARE_LENGTH;
@@ -425,8 +425,8 @@ static SysStatus SYS_ISA_NAME(FillUncounted)(const SpgemmProduct *P, int64_t fir
   return FillSome(0, P, first, last, w);
 }
 
-/* New values of a row that would be listed, if rows of B have so few entries that listing them is most of the work, and the sums are few enough to stay in the first-level
-   cache. Products are rounded as those of a list are. */
+/* Adds new values of a row that would be listed, if B's rows are so short that listing dominates and the sums fit the first-level cache. Rounds
+   products as in a list. */
 static SYS_INLINE void BriefAdd(const SpgemmProduct *P, const Row *row, SpgemmWork *w)
 {
   const SysInt     window = (SysInt)(w->window - 1), *bi = P->B.i, *bj = P->B.j, *aj = P->A.j;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   Preparations of the operands of a sparse product: a transpose, and columns gathered into words
+   Preparation of operands: transpose, and columns in words
 */
 #include <stdlib.h>
 #include <string.h>
@@ -25,15 +25,14 @@ void SpgemmCut(int64_t m, const SysInt *i, int nthread, int64_t *cuts)
   cuts[nthread] = m;
 }
 
-/* The counters that a thread needs for the transpose cost as much as a pass over as many entries */
+/* A thread's counters for the transpose cost as much as a pass over as many entries */
 static int SpgemmTransposeThreads(const SysCSR *A, int nthread)
 {
   return (int)SysMin(A->i[A->m] / (A->n + 1) + 1, nthread);
 }
 
 /*
-   Counting sort: every thread counts the columns of its rows, the counts become places in the order of the threads, and every thread puts
-   its entries there
+   Counting sort: each thread counts its rows' columns, the counts become offsets in thread order, and each thread writes its entries there
 */
 SysStatus SpgemmTransposeCreate(const SysCSR *A, int threads, SpgemmTranspose *transpose)
 {
@@ -133,7 +132,7 @@ static int64_t SpgemmCountWords(const SysCSR *A, int64_t r)
   return n;
 }
 
-/* A sample of the rows */
+/* Samples the rows */
 static int SpgemmClustered(const SysCSR *A)
 {
   const int64_t step = A->m / 1000 + 1;
@@ -210,7 +209,7 @@ void SpgemmWordsDestroy(SpgemmWords *W)
   memset(W, 0, sizeof(*W));
 }
 
-/* Are the columns of row r, which has two entries or more, those of the row before, all of them moved by so many? */
+/* Returns whether row r, of at least two entries, has the previous row's columns shifted by `by` */
 static int SpgemmLikeRow(const SysCSR *A, int64_t r, int by)
 {
   const SysInt n = A->i[r + 1] - A->i[r], *j = A->j + A->i[r];
@@ -219,7 +218,7 @@ static int SpgemmLikeRow(const SysCSR *A, int64_t r, int by)
   return by ? SpgemmShifted(j - n, n) : j[0] == j[-(int64_t)n] && !memcmp(j, j - n, sizeof(*j) * (size_t)n);
 }
 
-/* A byte for each row; NULL if less than a part of a sample is like the row before, or without memory */
+/* Returns one byte a row; NULL if less than `part` of a sample resemble their predecessor, or if memory is short */
 static uint8_t *SpgemmLikeRows(const SysCSR *A, int by, double part, int nthread)
 {
   const int64_t step = A->m / 1000 + 1;
@@ -247,7 +246,7 @@ uint8_t *SpgemmShiftedRows(const SysCSR *A, int nthread)
   uint8_t *shift = SpgemmLikeRows(A, 1, 0.5, nthread);
 
   if (!shift) return NULL;
-  for (int64_t r = A->m - 1, rows = 0; r >= 0; r--) { /* from "like the row before" to the number of rows after */
+  for (int64_t r = A->m - 1, rows = 0; r >= 0; r--) { /* converts the flags to the number of such rows that follow */
     const int like = shift[r];
 
     shift[r] = (uint8_t)rows;

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   New values by known places: the sum that each product belongs to, two bytes for each, are kept after they have been looked up once. Then no columns
-   are read, the sums of a row lie as close together as in the result, and need not be gathered from a window of the columns.
+   New values by known places. The place of each product's sum, two bytes, is stored at the first look-up. Later passes read no columns, and a row's
+   sums are as dense as in the result and need no gathering from a window.
 
-   Gather and scatter instructions, for eight products of a row of B at a time, take twice as long (Zen 4).
+   Gather and scatter instructions, for eight products of a row of B at a time, took twice as long (Zen 4).
 
    Part of the template in spgemmkernels.h.
 */
-#define PLACES_ROW   65536 /* entries of a row, at most */
-#define PLACES_LIST  1024  /* products that are listed at a time, */
-#define PLACES_LONG  40    /* of rows of B that are never longer than that */
-#define PLACES_BRIEF 8     /* entries of the longest row of B */
+#define PLACES_ROW   65536 /* most entries of a row: 16-bit places */
+#define PLACES_LIST  1024  /* products listed at a time */
+#define PLACES_LONG  40    /* longest row of B for listing */
+#define PLACES_BRIEF 8     /* longest row of B for the brief loop */
 
 static SYS_INLINE int64_t ProductsOfRow(const SpgemmProduct *P, const Row *row)
 {
@@ -20,7 +20,7 @@ static SYS_INLINE int64_t ProductsOfRow(const SpgemmProduct *P, const Row *row)
   return n;
 }
 
-/* Returns where the places of the next row begin */
+/* Stores a row's places; returns the next row's first */
 static SYS_INLINE uint16_t *FindPlaces(const SpgemmProduct *P, const Row *row, const SpgemmWork *w, int64_t n, const SysInt *j, uint16_t *place)
 {
   const SysInt window = (SysInt)(w->window - 1), *bj = P->B.j;
@@ -36,7 +36,7 @@ static SYS_INLINE uint16_t *FindPlaces(const SpgemmProduct *P, const Row *row, c
   return place;
 }
 
-/* One load for four places: otherwise loads would be the bottleneck */
+/* One load brings four places; otherwise loads would be the bottleneck */
 static SYS_INLINE const uint16_t *AddPlaced(int64_t n, const uint16_t *place, SysScalar f, const SysScalar *b, SysScalar *sum)
 {
   const int little = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__;
@@ -53,7 +53,7 @@ static SYS_INLINE const uint16_t *AddPlaced(int64_t n, const uint16_t *place, Sy
   return place + n;
 }
 
-/* Where the rows of B are short, and in the caches: they end before four places, or an entry that is fetched early, pay */
+/* For short, cached rows of B: they end before four places or a prefetched entry pay */
 static SYS_INLINE const uint16_t *PlacedBrief(const SpgemmProduct *P, const Row *row, const uint16_t *place, SysScalar *sum)
 {
   const SysInt    *bi = P->B.i, *aj = P->A.j;
@@ -85,7 +85,7 @@ static SYS_INLINE const uint16_t *PlacedRows(const SpgemmProduct *P, const Row *
 }
 
 #if defined(SPGEMM_EXPAND)
-/* Where the rows of B are short, so that their ends would be mispredicted, products are listed first */
+/* For short rows of B, whose ends would be mispredicted: lists the products first */
 static SYS_INLINE const uint16_t *PlacedList(const int eights, const SpgemmProduct *P, const Row *row, const uint16_t *place, SysScalar *sum)
 {
   const SysInt    *bi = P->B.i, *aj = P->A.j, last = P->last;
@@ -121,7 +121,7 @@ static SYS_INLINE const uint16_t *PlacedSums(const SpgemmProduct *P, const Row *
   return PlacedRows(P, row, place, sum);
 }
 
-/* *place: where the places of this row begin, then of the next */
+/* *place: this row's first place, on return the next row's */
 static SysStatus PlacedRow(const SpgemmProduct *P, const Row *row, SpgemmWork *w, int64_t n, const SysInt *j, SysScalar *a, uint16_t **place)
 {
   const uint16_t *first  = *place;

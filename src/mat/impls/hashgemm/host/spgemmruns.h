@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   Runs of rows, each of which is the one before moved by one column, in A and in all rows of B that it meets, as in stencils on grids: so are the
-   rows of the result. The columns are found once for all rows of a run, and their sums lie side by side, at the place that the column has in the
-   row: no table of columns is looked at but for the first row.
+   Runs of rows. In a run each row of A is the previous one shifted by one column, and so are all rows of B that it names, as in stencils on grids;
+   then the rows of the result are shifted too. The columns are found once for the run, and the rows' sums lie side by side at the column's place in
+   the row: only the first row needs a table of columns.
 
-   The rows of B that an entry of A meets in the rows of a run are a line. Lines are turned, so that a vector has an entry of eight rows; the next
-   run meets most of them again, and they are kept that long. Up to three entries of A that follow one another meet the same line, one row further
-   each: their sums are neighbours, too, and pass through registers.
+   The rows of B for one entry of A over all rows of the run are a line. Lines are transposed, so that a vector holds one entry of eight rows, and
+   kept, because the next run uses most of them again. Up to three consecutive entries of A use the same line, each one row further: their sums are
+   neighbours and stay in registers.
 
    Part of the template in spgemmkernels.h. With SPGEMM_RUNS the file that includes that defines
 
-     RunTurn(rows, n, a, turned)   turned[q][l] = a[l n + q] for q < n and l < rows, or l < SPGEMM_LANES if there are more; may write 8 behind
+     RunTurn(rows, n, a, turned)   turned[q][l] = a[l n + q] for q < n and l < rows, or l < SPGEMM_LANES if there are more; may write 8 beyond
      RunAdd(some, n, f, turned, next, place, sum)
                                    adds to sum[place[q] + k][l], for k < some, f[k][l] times turned[q][l + k], or next[q][l + k - SPGEMM_LANES]
      RunTake(g, n, sum, a)         a[l n + q] = sum[q][l] for l < g and q < n; clears all lanes of sum
 */
 #define RUN_LEAST    4         /* rows */
-#define RUN_ENTRIES  2048      /* of a row of the result, at most: their sums are to stay in a cache */
-#define RUN_PRODUCTS (1 << 18) /* of a row, at most: there is a place for each */
+#define RUN_ENTRIES  2048      /* most entries of a row of the result, so that their sums stay in a cache */
+#define RUN_PRODUCTS (1 << 18) /* most products of a row: each has a stored place */
 
 #if !defined(SPGEMM_RUNS)
 static SYS_INLINE void RunTurn(int64_t rows, int64_t n, const SysScalar *a, SysScalar (*turned)[SPGEMM_LANES])
@@ -49,7 +49,7 @@ static SYS_INLINE void RunTake(int64_t g, int64_t n, SysScalar (*sum)[SPGEMM_LAN
 }
 #endif
 
-/* How many rows from r on are a run; 1 if too few */
+/* Returns the number of rows of the run from r on; 1 if too few */
 static SYS_INLINE int64_t RunLength(const SpgemmProduct *P, int64_t r, int64_t last)
 {
   const SysInt  n    = P->A.i[r + 1] - P->A.i[r];
@@ -81,7 +81,7 @@ static SYS_INLINE int RunFits(const SpgemmProduct *P, const Row *row, int64_t n)
   return n <= RUN_ENTRIES && row->products <= RUN_PRODUCTS && row->end - row->k <= SPGEMM_LINES && RunLongest(P, row) <= SPGEMM_LINE / 4;
 }
 
-/* How many entries of A from k on follow one another */
+/* Returns how many entries of A from k on are consecutive */
 static SYS_INLINE int RunSome(const SpgemmProduct *P, SysInt k, SysInt end)
 {
   const SysInt *j = P->A.j;
@@ -90,7 +90,7 @@ static SYS_INLINE int RunSome(const SpgemmProduct *P, SysInt k, SysInt end)
   return k + 2 < end && j[k + 2] == j[k] + 2 ? 3 : 2;
 }
 
-/* The turned rows of B, of n entries each, that begin with entry s */
+/* Returns the line of transposed rows of B, of n entries each, that begins with entry s */
 static SYS_INLINE int RunLine(const SpgemmProduct *P, SpgemmWork *w, SysInt s, int64_t n, int64_t rows)
 {
   SysScalar(*turned)[SPGEMM_LANES];
@@ -113,7 +113,7 @@ static SYS_INLINE int RunLine(const SpgemmProduct *P, SpgemmWork *w, SysInt s, i
   return line;
 }
 
-/* Both begin at the same place of a cache line */
+/* Copies around the caches; source and target begin at the same offset in a cache line */
 static SYS_INLINE void StreamLike(SysScalar *to, const SysScalar *from, int64_t n)
 {
   const int64_t line = 64 / sizeof(*to), first = (line - (int64_t)((uintptr_t)to % 64 / sizeof(*to))) % line, head = first < n ? first : n, end = head + (n - head) / line * line;
@@ -123,7 +123,7 @@ static SYS_INLINE void StreamLike(SysScalar *to, const SysScalar *from, int64_t 
   for (int64_t q = end; q < n; q++) to[q] = from[q];
 }
 
-/* The places of what the first row meets; of entries that are taken together those of the first tell where the others' are */
+/* Sets the places of the first row's products; of entries handled together the first one's places determine the others' */
 static SYS_INLINE void RunPlaces(const SpgemmProduct *P, const Row *row, SpgemmWork *w, int64_t n, const SysInt *j)
 {
   const SysInt window = (SysInt)(w->window - 1);
@@ -135,7 +135,7 @@ static SYS_INLINE void RunPlaces(const SpgemmProduct *P, const Row *row, SpgemmW
   }
 }
 
-/* The sums of eight rows, row l after the first and those that follow it; meets: their lines, which begin so many rows before */
+/* Sums eight rows, row l after the first and the following; meets: their lines, which begin `before` rows earlier */
 static SYS_INLINE void RunSums(const SpgemmProduct *P, const Row *row, SpgemmWork *w, const int *meets, int64_t before)
 {
   SysScalar(*f)[SPGEMM_LANES] = w->factor;
@@ -153,10 +153,10 @@ static SYS_INLINE void RunSums(const SpgemmProduct *P, const Row *row, SpgemmWor
   }
 }
 
-/* The values of the g rows of a run, the first of which has the columns j */
+/* Computes the values of a run's g rows, the first of which has columns j */
 static SysStatus RunRevalue(const SpgemmProduct *P, const Row *row, int64_t g, SpgemmWork *w, int64_t n, const SysInt *j, SysScalar *a)
 {
-  const int64_t lengthA = row->end - row->k, most = ((SPGEMM_LINE - 8) / RunLongest(P, row) - 1) * SPGEMM_LANES - 2; /* rows that a line has room for */
+  const int64_t lengthA = row->end - row->k, most = ((SPGEMM_LINE - 8) / RunLongest(P, row) - 1) * SPGEMM_LANES - 2; /* rows that fit in a line */
   SysStatus     status = SpgemmWorkRun(w, row->products, n);
   int           meets[SPGEMM_LINES];
 
@@ -180,7 +180,7 @@ static SysStatus RunRevalue(const SpgemmProduct *P, const Row *row, int64_t g, S
       RunTurn(rows - l, lengthA, P->A.a + row->k + (first + l) * lengthA, w->factor);
       RunSums(P, row, w, meets, l);
       if (P->stream) {
-        /* moved as the result is, so that its cache lines are ours: two rows of sums, if they are floats, make a line */
+        /* offset as the result is, so that no other thread shares its cache lines: two rows of float sums fill a line */
         SysScalar *made = w->run[w->nrun / 2] + (uintptr_t)to % 64 / sizeof(*a);
 
         RunTake(lanes, n, w->run, made);
@@ -192,7 +192,7 @@ static SysStatus RunRevalue(const SpgemmProduct *P, const Row *row, int64_t g, S
   return SYS_SUCCESS;
 }
 
-/* The columns of the rows after the first */
+/* Sets the columns of the rows after the first */
 static SYS_INLINE void RunColumns(int64_t g, int64_t n, const SysInt *first, SysInt *j)
 {
   for (int64_t l = 0; l < g; l++) {

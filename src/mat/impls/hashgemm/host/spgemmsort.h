@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   Sort: the listed products of a row, sorted by column in registers. Neither a window nor a table is needed, and nothing but the row itself is in the caches.
-
-   Part of the template in spgemmkernels.h.
+   Sort accumulator: a row's listed products, sorted by column in registers, with neither window nor table in the caches. Part of the template in
+   spgemmkernels.h.
 */
 #if defined(SPGEMM_SORT)
-/* A key is a column, counted from the first of the row, and the number of a product */
+/* A key is a column, relative to the row's first, above a product's number */
 static SYS_INLINE int CanSort(const Row *row)
 {
   return row->products <= SPGEMM_SORT && row->hi - row->lo < (1 << 24) - 1;
 }
 
-/* The length of a row; columns and sums too if j is not NULL. Its keys are in so many vectors, a power of two; behind them are the largest numbers. */
+/* Returns a row's length; computes columns and sums unless j is NULL. The keys fill `vectors` vectors, a power of two, padded with the largest
+   numbers. */
 static SYS_INLINE int64_t SortRowOf(const int vectors, const Row *row, const SysInt *col, const SysScalar *val, SysInt *j, SysScalar *a)
 {
   uint32_t key[SPGEMM_SORT] __attribute__((aligned(64)));
@@ -65,8 +65,7 @@ static SYS_INLINE int64_t SortRow(const Row *row, const SysInt *col, const SysSc
 #endif
 
 /*
-   Short rows: all their products are in registers from the rows of B to the row of the result, without a list. The processor has nothing to predict but how many
-   registers they take.
+   Short rows: all products stay in registers from the rows of B to the result, without a list. The only branch is on the number of registers.
 */
 #if defined(SPGEMM_SHORT)
 static SYS_INLINE int ShortServes(const SpgemmProduct *P)
@@ -74,14 +73,14 @@ static SYS_INLINE int ShortServes(const SpgemmProduct *P)
   return !P->unsorted && (P->accumulator == SPGEMM_AUTO || P->accumulator == SPGEMM_ESC) && P->B.n <= 1 << 24 && P->lengthB <= SPGEMM_SHORT / 2;
 }
 
-/* A product that is not joined with a sum: products of sorted rows are rounded by themselves */
+/* Returns a product without contraction into a sum: products of sorted rows are rounded separately */
 static SYS_INLINE SysScalar Rounded(SysScalar v)
 {
   __asm__("" : "+v"(v));
   return v;
 }
 
-/* A row whose columns are listed as their first products come, and sorted then. Its products are no more than can be sorted. */
+/* Computes a row whose columns are listed at their first products and then sorted; the products must not exceed what can be sorted */
 static SYS_INLINE int64_t StampRow(const SpgemmProduct *P, int64_t r, SpgemmWork *w, SysInt *j, SysScalar *a)
 {
   const uint64_t      now   = ++w->now;
@@ -106,7 +105,7 @@ static SYS_INLINE int64_t StampRow(const SpgemmProduct *P, int64_t r, SpgemmWork
   return n;
 }
 
-/* The products of row r; -1 if they are too many, or if the row is to be copied. single: each row of B has one entry. */
+/* Returns the products of row r; -1 if they are too many, or the row is copied. single: each row of B has one entry. */
 static SYS_INLINE int64_t ShortProducts(const int single, const SpgemmProduct *P, int64_t r)
 {
   const SysInt begin = P->A.i[r], end = P->A.i[r + 1];

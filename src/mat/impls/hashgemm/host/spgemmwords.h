@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   The words of a bit mask one after the other, for kernels of processors without AVX-512; needs SYS_INLINE
+   Listing of a bit mask's words, for kernels without AVX-512; needs SYS_INLINE
 */
 typedef struct {
   int64_t n;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   Memory of sparse products: the tables of a thread, which grow with what its rows need, and the sort of hashed rows
+   Memory of SpGEMM: a thread's tables, which grow with its rows, and the sort of hashed rows
 */
 #define _GNU_SOURCE
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 #include "sys/sysmemory.h"
 #include "mat/impls/hashgemm/host/spgemmimpl.h"
 
-#define LARGE 1 /* huge pages, from which on memory is mapped */
+#define LARGE 1 /* huge pages from which on memory is mapped */
 
 void *SpgemmAllocate(size_t size)
 {
@@ -43,7 +43,7 @@ void SpgemmForget(void *p, size_t size, size_t n)
   if (SysMappedSize(size, LARGE)) SysForget(p, n);
 }
 
-/* Frees an array, which a larger one will replace when it is needed */
+/* Frees an array that a larger one will replace */
 static void SpgemmWorkDrop(SpgemmWork *w, void *p, size_t size)
 {
   void **array = p;
@@ -53,7 +53,7 @@ static void SpgemmWorkDrop(SpgemmWork *w, void *p, size_t size)
   *array = NULL;
 }
 
-/* Arrays of one length are all freed before the first is made anew: if that fails, the others have no memory of another length */
+/* Arrays of one length are all freed before the first is allocated anew, so that none keeps another length after a failure */
 static SysStatus SpgemmWorkMake(SpgemmWork *w, void *p, size_t size)
 {
   void **array = p;
@@ -63,14 +63,14 @@ static SysStatus SpgemmWorkMake(SpgemmWork *w, void *p, size_t size)
   return *array ? SYS_SUCCESS : SYS_OUT_OF_MEMORY;
 }
 
-/* Replaces *p, of which nothing is kept, by a larger one */
+/* Replaces *p by a larger array, without its contents */
 static SysStatus SpgemmWorkRenew(SpgemmWork *w, void *p, size_t old, size_t size)
 {
   SpgemmWorkDrop(w, p, old);
   return SpgemmWorkMake(w, p, size);
 }
 
-/* Kernels read and clear flags 64 at a time, and list the words of a block at a time */
+/* Kernels read and clear 64 flags at a time, and list a block's words at a time */
 static size_t SpgemmWorkFlagSize(int64_t window)
 {
   return window / SPGEMM_BLOCK + 64;
@@ -155,7 +155,7 @@ static const size_t spgemm_turned_size = sizeof(SysScalar) * SPGEMM_LANES * (SPG
 
 SysStatus SpgemmWorkRun(SpgemmWork *w, int64_t products, int64_t n)
 {
-  const int64_t rows = 2 * n + 4 * SPGEMM_LANES; /* the sums, and what they are turned into */
+  const int64_t rows = 2 * n + 4 * SPGEMM_LANES; /* the sums, and their transposed form */
 
   if (w->window > w->nrank) {
     const int64_t old = w->nrank;
@@ -180,7 +180,7 @@ SysStatus SpgemmWorkRun(SpgemmWork *w, int64_t products, int64_t n)
   return SYS_SUCCESS;
 }
 
-/* Columns and values of n entries, of which nothing is kept */
+/* Ensures columns and values of n entries, without contents */
 static SysStatus SpgemmWorkEntries(SpgemmWork *w, int64_t n, int64_t *room, SysInt **j, SysScalar **a)
 {
   const int64_t old = *room;
@@ -228,7 +228,7 @@ void SpgemmWorkDestroy(SpgemmWork *w)
   SpgemmRelease(w->parta, sizeof(*w->parta) * w->npart);
 }
 
-/* By insertion if short, else digit by digit; returns where the sorted entries are, x or work */
+/* Sorts by insertion if short, else digit by digit; returns the sorted array, x or work */
 uint64_t *SpgemmSort(uint64_t *x, uint64_t *work, int64_t n, int low, int bits)
 {
   if (n <= 32) {

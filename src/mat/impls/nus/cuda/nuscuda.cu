@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   NUS-SELL on a CUDA device: what segments are chosen, by a rule or by timing, and products
+   NUS-SELL on a CUDA device: the choice of segments, by a rule or by timing, and the products
 */
 #include <climits>
 #include <cmath>
@@ -11,21 +11,14 @@
 #include "sys/systuning.h"
 #include "mat/impls/nus/cuda/nuscuda.cuh"
 #include "mat/impls/nus/host/nussearch.h"
+#include "mat/impls/nus/host/nuspolicy.h"
 
 /* Parts of the second-level cache, measured: x in a segment; what is found there of an x that is read everywhere; and the part of all entries that must
    lie beyond that for segments to pay */
-#define SEGMENT_PART 0.36
-#define FOUND_PART   0.6
-#define BEYOND       0.2
 
-#define TRIAL_LARGE 2    /* products timed of a large matrix */
-#define NARROWEST   4096 /* columns of a segment that is searched */
-
-#define SAMPLES        256
-#define SAMPLE_ENTRIES 2048 /* of a sample: they follow each other */
-#define SAMPLE_LOG     12   /* of the slots of the table of their lines */
-#define SAMPLE_LINE    128  /* bytes of x */
-static_assert(2 * SAMPLE_ENTRIES <= 1 << SAMPLE_LOG, "a slot is found soon");
+#define NUS_SAMPLE_LOG  12  /* log2 of the slots of a sample's table of lines */
+#define NUS_SAMPLE_LINE 128 /* bytes of a line of x */
+static_assert(2 * NUS_CUDA_SAMPLE_ENTRIES <= 1 << NUS_SAMPLE_LOG, "a slot is found soon");
 
 static_assert(NUS_DEVICE_C == SYS_WARP && NUS_DEVICE_SIGMA == AMB_SCOPE, "what the layout of AMB has");
 
@@ -34,7 +27,7 @@ static __global__ void NusDeviceGather(int64_t n, const int *order, const SysSca
   SYS_FOR_EACH(k, n) xg[k] = x[order[k]];
 }
 
-/* Gets the bytes of the first-level cache of a multiprocessor, which shares its memory with shared memory, and of the second-level cache */
+/* Gets the bytes of a multiprocessor's first-level cache, which includes shared memory, and of the second-level cache */
 static SysStatus NusDeviceCaches(int64_t *l1, int64_t *l2)
 {
   int device, shared, second;
@@ -47,10 +40,10 @@ static SysStatus NusDeviceCaches(int64_t *l1, int64_t *l2)
   return SYS_SUCCESS;
 }
 
-/* The number of entries that the second-level cache holds of an x that is read everywhere */
+/* Returns how many entries of a randomly read x the second-level cache holds */
 static int64_t NusDeviceFound(int64_t l2)
 {
-  return (int64_t)(FOUND_PART * (double)l2) / (int64_t)sizeof(SysScalar);
+  return (int64_t)(NUS_CUDA_FOUND_PART * (double)l2) / (int64_t)sizeof(SysScalar);
 }
 
 int NusDeviceMayCut(int64_t n)
@@ -69,22 +62,22 @@ static __global__ void NusDeviceSumFirst(int64_t n, const unsigned *count, unsig
   if (threadIdx.x % SYS_WARP == 0) atomicAdd(sum, mine);
 }
 
-/* Counts the entries of a sample that are the first ones to read a line of x; read[1] becomes the entries of all samples */
+/* Counts the entries of a sample that read a line of x first in read[0]; read[1]: entries of all samples */
 static __global__ void NusDeviceFirstReads(int64_t nz, const SysInt *j, unsigned long long read[2])
 {
-  __shared__ unsigned table[1 << SAMPLE_LOG];
+  __shared__ unsigned table[1 << NUS_SAMPLE_LOG];
   const unsigned      none  = ~0u;
   const int64_t       begin = nz / gridDim.x * blockIdx.x;
-  const int           n     = (int)(nz - begin < SAMPLE_ENTRIES ? nz - begin : SAMPLE_ENTRIES);
+  const int           n     = (int)(nz - begin < NUS_CUDA_SAMPLE_ENTRIES ? nz - begin : NUS_CUDA_SAMPLE_ENTRIES);
   unsigned            first = 0;
 
-  for (int k = (int)threadIdx.x; k < 1 << SAMPLE_LOG; k += (int)blockDim.x) table[k] = none;
+  for (int k = (int)threadIdx.x; k < 1 << NUS_SAMPLE_LOG; k += (int)blockDim.x) table[k] = none;
   __syncthreads();
   for (int k = (int)threadIdx.x; k < n; k += (int)blockDim.x) {
-    const unsigned line = (unsigned)j[begin + k] / (unsigned)(SAMPLE_LINE / sizeof(SysScalar));
-    unsigned       slot = line * 0x9E3779B1u >> (32 - SAMPLE_LOG), was;
+    const unsigned line = (unsigned)j[begin + k] / (unsigned)(NUS_SAMPLE_LINE / sizeof(SysScalar));
+    unsigned       slot = line * 0x9E3779B1u >> (32 - NUS_SAMPLE_LOG), was;
 
-    while ((was = atomicCAS(table + slot, none, line)) != none && was != line) slot = (slot + 1) % (1u << SAMPLE_LOG);
+    while ((was = atomicCAS(table + slot, none, line)) != none && was != line) slot = (slot + 1) % (1u << NUS_SAMPLE_LOG);
     first += was == none;
   }
   for (int d = SYS_WARP / 2; d; d /= 2) first += __shfl_down_sync(SYS_ALL_LANES, first, d);
@@ -92,12 +85,12 @@ static __global__ void NusDeviceFirstReads(int64_t nz, const SysInt *j, unsigned
   if (threadIdx.x == 0) atomicAdd(read + 1, (unsigned long long)n);
 }
 
-/* Is x larger than what the second-level cache holds of it, and read everywhere? Many columns must have entries, and entries that follow each other must read lines of
-   their own: on a grid all columns have as many entries, but those of a row are read by the next rows, too. */
+/* Sets *scattered if x is larger than the cache's share of it and is read everywhere: many columns have entries, and consecutive entries read
+   different lines. On a grid all columns have equally many entries too, but the next rows reuse a row's lines. */
 static SysStatus NusDeviceScattered(const SysCSR *csr, int64_t l2, bool *scattered, cudaStream_t stream)
 {
-  const int64_t      found = NusDeviceFound(l2), samples = csr->nz / SAMPLE_ENTRIES;
-  unsigned long long entries[3], *sum; /* of the most frequent columns; first reads, and entries of the samples */
+  const int64_t      found = NusDeviceFound(l2), samples = csr->nz / NUS_CUDA_SAMPLE_ENTRIES;
+  unsigned long long entries[3], *sum; /* entries of the fullest columns; first reads; entries of the samples */
   NusRanking         R;
   SysScratch         s;
 
@@ -108,10 +101,10 @@ static SysStatus NusDeviceScattered(const SysCSR *csr, int64_t l2, bool *scatter
   sum = (unsigned long long *)s.memory;
   SYS_CUDA(cudaMemsetAsync(sum, 0, sizeof(entries), stream));
   SYS_CALL(SysLaunch(NusDeviceSumFirst, SysBlocksLoop(found), SYS_THREADS, 0, stream, found, R.counted, sum));
-  SYS_CALL(SysLaunch(NusDeviceFirstReads, (unsigned)(samples < 1 ? 1 : samples < SAMPLES ? samples : SAMPLES), SYS_THREADS, 0, stream, csr->nz, csr->j, sum + 1));
+  SYS_CALL(SysLaunch(NusDeviceFirstReads, (unsigned)(samples < 1 ? 1 : samples < NUS_CUDA_SAMPLES ? samples : NUS_CUDA_SAMPLES), SYS_THREADS, 0, stream, csr->nz, csr->j, sum + 1));
   SYS_CUDA(cudaMemcpyAsync(entries, sum, sizeof(entries), cudaMemcpyDeviceToHost, stream));
   SYS_CUDA(cudaStreamSynchronize(stream));
-  *scattered = (double)entries[0] < (1 - BEYOND) * (double)csr->nz && (double)entries[1] > BEYOND * (double)entries[2];
+  *scattered = (double)entries[0] < (1 - NUS_CUDA_BEYOND_PART) * (double)csr->nz && (double)entries[1] > NUS_CUDA_BEYOND_PART * (double)entries[2];
   return SYS_SUCCESS;
 }
 
@@ -130,9 +123,9 @@ SysStatus NusDeviceCuts(const SysCSR *csr, SysStream stream, int *cuts)
   return status;
 }
 
-/* Lists the parameters that may be tried, those without segments first if the numbers of segments are open; *n is 1 if nothing is left open */
-#define CANDIDATES 2
-static SysStatus NusDeviceCandidates(const SysCSR *csr, const NusParams *asked, NusDeviceTune tune, NusParams candidate[CANDIDATES], int *n, cudaStream_t stream)
+/* Lists the candidates, those without segments first if the numbers are open; *n is 1 if nothing is open */
+#define NUS_CUDA_CANDIDATES 2
+static SysStatus NusDeviceCandidates(const SysCSR *csr, const NusParams *asked, NusDeviceTune tune, NusParams candidate[NUS_CUDA_CANDIDATES], int *n, cudaStream_t stream)
 {
   const bool open[2] = {asked->count[0] < 0, asked->count[1] < 0}, model = tune == NUS_DEVICE_MODEL || tune == NUS_DEVICE_LIVE;
   bool       scattered = false;
@@ -143,7 +136,7 @@ static SysStatus NusDeviceCandidates(const SysCSR *csr, const NusParams *asked, 
   if (!p.width[0]) {
     for (p.width[0] = 1024; 2 * p.width[0] * (int64_t)sizeof(SysScalar) <= l1; p.width[0] *= 2) { }
   }
-  if (!p.width[1]) p.width[1] = (int64_t)(SEGMENT_PART * (double)l2) / (int64_t)sizeof(SysScalar);
+  if (!p.width[1]) p.width[1] = (int64_t)(NUS_CUDA_SEGMENT_PART * (double)l2) / (int64_t)sizeof(SysScalar);
   p.c     = NUS_DEVICE_C;
   p.sigma = NUS_DEVICE_SIGMA;
   *n      = 0;
@@ -159,7 +152,7 @@ static SysStatus NusDeviceCandidates(const SysCSR *csr, const NusParams *asked, 
   candidate[(*n)++] = p;
   if (open[0] && open[1] && csr->n > p.width[1]) {
     if (tune != NUS_DEVICE_EXHAUSTIVE) SYS_CALL(NusDeviceScattered(csr, l2, &scattered, stream));
-    if (model && sizeof(SysScalar) < sizeof(double)) scattered = false; /* in single precision segments gain a few percent at best */
+    if (model && sizeof(SysScalar) < sizeof(double)) scattered = false; /* in single precision segments gained a few percent at best */
     if (model && scattered) *n = 0;
     if (scattered || tune == NUS_DEVICE_EXHAUSTIVE) {
       candidate[*n]              = p;
@@ -177,7 +170,7 @@ static SysStatus NusDeviceConvert(NusDevice *A, const SysCSR *csr, NusDeviceTune
   const int64_t    nsegment = p->segmentation == NUS_UNIFORM ? p->count[1] : (p->segmentation == NUS_NONE ? 1 : p->count[0] + p->count[1] + 1);
   NusRanking       R;
 
-  if (p->count[0] > NUS_MAX_SEGMENTS || nsegment > NUS_MAX_SEGMENTS) return SYS_TOO_LARGE;
+  if (p->count[0] > NUS_DEVICE_MAX_SEGMENTS || nsegment > NUS_DEVICE_MAX_SEGMENTS) return SYS_TOO_LARGE;
   if (nsegment > 1 && csr->nz) {
     if (p->segmentation == NUS_NONUNIFORM) SYS_CALL(NusDeviceRank(csr, &R, stream));
     SYS_CALL(NusDeviceSplit(A, csr, &R, (int)nsegment, stream));
@@ -218,10 +211,10 @@ static SysStatus NusDeviceTrialTime(SysTrial *T, NusDevice *A, const SysCSR *csr
 {
   const auto product = [&](int) { return NusDeviceMult(A, csr, 1, T->x, 0, NULL, T->z, T->stream); };
 
-  return SysTrialTime(T, (double)csr->nz > SYS_TUNE_LARGE ? TRIAL_LARGE : SYS_TUNE_TRIAL, product, time);
+  return SysTrialTime(T, (double)csr->nz > SYS_TUNE_LARGE ? NUS_CUDA_LARGE_PRODUCTS : SYS_TUNE_TRIAL, product, time);
 }
 
-/* What a trial needs, and the fastest matrix so far */
+/* The state of a trial, and the fastest matrix so far */
 struct NusTuning {
   const SysCSR *csr;
   SysTrial      trial;
@@ -229,7 +222,7 @@ struct NusTuning {
   float         least; /* milliseconds */
 };
 
-/* Times other parameters, and keeps the matrix if it is the fastest; parameters that memory does not suffice for take for ever */
+/* Times parameters and keeps the matrix if it is the fastest; *seconds is infinite if memory is short */
 static SysStatus NusDeviceTrial(void *ctx, const NusParams *p, double *seconds)
 {
   NusTuning *t = (NusTuning *)ctx;
@@ -250,12 +243,12 @@ static SysStatus NusDeviceTrial(void *ctx, const NusParams *p, double *seconds)
   return status;
 }
 
-/* Times the candidates, and before them, if asked is not NULL, the widths and numbers of segments that it leaves open; keeps the fastest */
+/* Times the candidates, after the widths and numbers of segments that asked leaves open unless asked is NULL; keeps the fastest */
 static SysStatus NusDeviceTuneAll(const SysCSR *csr, const NusParams candidate[], int n, const NusParams *asked, NusDevice **A, cudaStream_t stream)
 {
   NusTuning t;
   NusParams best = candidate[0];
-  int64_t   l1 = 0, l2 = 0, widest = NARROWEST;
+  int64_t   l1 = 0, l2 = 0, widest = NUS_CUDA_SEARCH_LEAST;
   double    seconds;
   SysStatus status = SysTrialCreate(csr, stream, &t.trial);
 
@@ -266,7 +259,7 @@ static SysStatus NusDeviceTuneAll(const SysCSR *csr, const NusParams candidate[]
   t.csr  = csr;
   t.best = *A;
   status = NusDeviceTrialTime(&t.trial, t.best, csr, &t.least);
-  if (asked && status == SYS_SUCCESS && best.segmentation == NUS_NONUNIFORM) status = NusSearchSegments(csr->n, NARROWEST, widest, asked, 1e-3 * t.least, NusDeviceTrial, &t, &best);
+  if (asked && status == SYS_SUCCESS && best.segmentation == NUS_NONUNIFORM) status = NusSearchSegments(csr->n, NUS_CUDA_SEARCH_LEAST, widest, asked, 1e-3 * t.least, NusDeviceTrial, &t, &best);
   for (int k = 1; k < n && status == SYS_SUCCESS; k++) status = NusDeviceTrial(&t, &candidate[k], &seconds);
   *A          = t.best;
   (*A)->tried = t.trial.tried;
@@ -275,7 +268,7 @@ static SysStatus NusDeviceTuneAll(const SysCSR *csr, const NusParams candidate[]
 
 SysStatus NusDeviceCreate(const SysCSR *csr, const NusParams *params, NusDeviceTune tune, SysStream stream, NusDevice **A, NusDeviceInfo *info)
 {
-  NusParams candidate[CANDIDATES];
+  NusParams candidate[NUS_CUDA_CANDIDATES];
   int       n;
   SysStatus status;
 
@@ -336,7 +329,7 @@ void NusDeviceGetInfo(const NusDevice *A, NusDeviceInfo *info)
   sum->bytes_extra += A->bytes + AmbTransposedBytes(&A->transposed);
 }
 
-/* The arrays from which rows are computed that meet a NaN or an infinity; a single segment has those of the matrix */
+/* Returns the arrays for rows with a NaN; a single segment uses the matrix's */
 static AmbArrays NusDeviceArrays(const NusSegment &S, const SysCSR *csr)
 {
   AmbArrays arrays = S.csr;
@@ -377,7 +370,7 @@ SysStatus NusDeviceMult(void *data, const SysCSR *csr, SysScalar alpha, const Sy
   return SYS_SUCCESS;
 }
 
-/* Several segments add to z one after the other: none of them has the sums of x.z */
+/* Several segments add to z in turn, so none of them has the sums of x.z */
 SysStatus NusDeviceMultDot(void *data, const SysCSR *csr, const SysScalar *x, SysScalar *z, SysScalar *parts, int64_t *nparts, SysStream stream)
 {
   NusDevice *A = (NusDevice *)data;

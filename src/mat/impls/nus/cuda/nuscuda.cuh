@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   NUS-SELL on the device: the declarations that cutting the columns and the products share
+   NUS-SELL on the device: declarations for the split of the columns and the products
 */
 #pragma once
 
@@ -9,39 +9,39 @@
 #include "mat/impls/amb/cuda/ambcuda.cuh"
 #include "mat/impls/nus/cuda/nuscuda.h"
 
-#define NUS_MAX_SEGMENTS 255 /* numbered by a byte */
+#define NUS_DEVICE_MAX_SEGMENTS 255 /* segments have 8-bit numbers */
 
 struct NusSegment {
   AmbDevice *A     = NULL;
-  AmbArrays  csr   = {}; /* its pattern; entry k has the value a[from[k]] */
+  AmbArrays  csr   = {}; /* the segment's pattern; entry k has the value a[from[k]] */
   int64_t    nz    = 0;
   bool       moved = false;    /* the segment reads gathered entries of x */
-  int        first = 0, n = 0; /* the first of these entries, and their number */
+  int        first = 0, n = 0; /* the first gathered entry, and their number */
 };
 
 struct _NusDevice {
   NusParams               params;
   std::vector<NusSegment> segments;
   int                     ngathered  = 0;
-  int                    *order      = NULL; /* the columns that are gathered */
+  int                    *order      = NULL; /* the gathered columns */
   SysScalar              *xg         = NULL;
-  char                   *memory     = NULL; /* of all patterns, if there is more than one segment */
-  double                  bytes      = 0;    /* of memory */
+  char                   *memory     = NULL; /* all segments' patterns, if there are several */
+  double                  bytes      = 0;    /* bytes of memory */
   int64_t                 tried      = 0;    /* products timed to choose segments */
-  AmbTransposed           transposed = {};   /* of all segments */
+  AmbTransposed           transposed = {};   /* of the whole matrix */
 };
 
-/* The columns in descending order of their entries; all arrays have a place for each column */
+/* The columns by descending number of entries; arrays of n */
 struct NusRanking {
   SysScratch s;
   unsigned  *count, *counted;
   int       *column, *ranked;
-  char      *temporary; /* room to sort columns */
+  char      *temporary; /* work space of the sort */
   size_t     sort = 0;
 };
 
 SysStatus NusDeviceRank(const SysCSR *, NusRanking *, cudaStream_t);
 
-/* Cuts the matrix as params say: sorts entries by segment, those of a row in their old order, and makes the rows of every segment that has entries. Segments of
-   unequal width take the ranking and overwrite it. */
+/* Cuts the matrix by A's parameters: sorts entries by segment, stably, and builds the rows of every nonempty segment. Segments of unequal width
+   overwrite the ranking. */
 SysStatus NusDeviceSplit(NusDevice *, const SysCSR *, NusRanking *, int nsegment, cudaStream_t);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   Segments of columns on a CUDA device: the choice of the segment of each column, and the matrix cut accordingly
+   Segments of columns on a CUDA device: chooses each column's segment and splits the matrix
 */
 #include <cub/device/device_radix_sort.cuh>
 
@@ -35,7 +35,7 @@ static __global__ void NusSplitSegmentByWidth(int64_t n, int64_t width, unsigned
   SYS_FOR_EACH(j, n) segment[j] = (unsigned char)(j / width);
 }
 
-/* Sets the place of each column: in the vector of its segment or, if it is not gathered, its old place */
+/* Sets each column's place in its segment's vector; an ungathered column keeps its place */
 static __global__ void NusSplitPlaces(int64_t n, int64_t gathered, const int *order, const unsigned char *sorted, const int *begin, int *place)
 {
   SYS_FOR_EACH(p, n) place[order[p]] = p < gathered ? (int)p - begin[sorted[p]] : order[p];
@@ -51,13 +51,13 @@ static __global__ void NusSplitColumns(int64_t nz, const int *j, const int *plac
   SYS_FOR_EACH(k, nz) col[k] = place ? place[j[from[k]]] : j[from[k]];
 }
 
-/* Finds where each segment begins in a list sorted by segment */
+/* Finds each segment's first element in a list sorted by segment */
 static __global__ void NusSplitBegins(int nsegment, int64_t n, const unsigned char *sorted, int *begin)
 {
   SYS_FOR_EACH(s, nsegment + 1) begin[s] = (int)SysCountLess(sorted, n, s);
 }
 
-/* Finds where each row begins among the entries of one segment, which are in their old order */
+/* Finds each row's first entry in a segment, whose entries are in CSR order */
 static __global__ void NusSplitRows(int64_t m, const int *i, int64_t n, const int *from, int *begin)
 {
   SYS_FOR_EACH(r, m + 1) begin[r] = (int)SysCountLess(from, n, (int64_t)i[r]);
@@ -86,8 +86,8 @@ SysStatus NusDeviceRank(const SysCSR *csr, NusRanking *R, cudaStream_t stream)
   return SYS_SUCCESS;
 }
 
-/* Chooses the segment of each column by its number of entries, and its place; sets A->order to the gathered columns, segment by segment, and first[] to where
-   each segment begins in that order */
+/* Chooses each column's segment by its number of entries, and its place; sets A->order to the gathered columns by segment, and first[] to each
+   segment's first element there */
 static SysStatus NusSplitOrderColumns(NusDevice *A, const SysCSR *csr, NusRanking *R, unsigned char *segment, int *place, int *first, cudaStream_t stream)
 {
   const NusParams *p    = &A->params;
@@ -96,7 +96,7 @@ static SysStatus NusSplitOrderColumns(NusDevice *A, const SysCSR *csr, NusRankin
   unsigned char   *sorted;
   int             *begin;
 
-  SYS_CALL(SysDeviceAllocate(&s.memory, SysPadded((size_t)n) + sizeof(int) * (NUS_MAX_SEGMENTS + 1)));
+  SYS_CALL(SysDeviceAllocate(&s.memory, SysPadded((size_t)n) + sizeof(int) * (NUS_DEVICE_MAX_SEGMENTS + 1)));
   sorted = (unsigned char *)s.memory;
   begin  = (int *)(s.memory + SysPadded((size_t)n));
   NusSplitSegmentByRank<<<SysBlocksLoop(n), SYS_THREADS, 0, stream>>>(n, R->ranked, R->counted, p->width[0], p->count[0], p->width[1], p->count[1], segment);
@@ -122,7 +122,7 @@ SysStatus NusDeviceSplit(NusDevice *A, const SysCSR *csr, NusRanking *R, int nse
   size_t         sort = 0, rows = SysPadded(sizeof(int) * ((size_t)csr->m + 1));
   SysScratch     s;
   unsigned char *segment, *key, *sorted;
-  int           *place, *number, *from, *col, *begin, first[NUS_MAX_SEGMENTS + 1], gathered[NUS_MAX_SEGMENTS + 1];
+  int           *place, *number, *from, *col, *begin, first[NUS_DEVICE_MAX_SEGMENTS + 1], gathered[NUS_DEVICE_MAX_SEGMENTS + 1];
   char          *temporary;
 
   SYS_CUDA(cub::DeviceRadixSort::SortPairs(NULL, sort, (unsigned char *)NULL, (unsigned char *)NULL, (int *)NULL, (int *)NULL, nz, 0, bits, stream));

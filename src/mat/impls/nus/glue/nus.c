@@ -9,7 +9,7 @@
   #include "mat/impls/nus/cuda/nuscuda.h"
 #endif
 
-/* Parameters that are 0, and numbers of segments that are PETSC_DECIDE, are left open */
+/* Open: parameters of 0, and numbers of segments that are PETSC_DECIDE */
 typedef struct {
   MatNUSSELLSegmentation segmentation;
   MatNUSSELLRows         rows;
@@ -30,9 +30,9 @@ static const char NusCitation[] = "@inproceedings{nagasaka2014,\n"
                                   "  booktitle = {20th IEEE International Conference on Parallel and Distributed Systems (ICPADS)},\n"
                                   "  year      = {2014}\n}\n";
 
-/* ------------------------------------------------- on both sides ------------------------------------------------- */
+/* ------------------------------------------------- host and device ------------------------------------------------- */
 
-/* Translates the parameters for the kernels, as far as they do not depend on the matrix */
+/* Translates the parameters that do not depend on the matrix */
 static void NusGetParams(const NusSellParams *from, const MatShadowCSR *csr, NusParams *to)
 {
   static const NusSegmentation segmentation[] = {NUS_NONUNIFORM, NUS_UNIFORM, NUS_NONE};
@@ -48,7 +48,7 @@ static void NusGetParams(const NusSellParams *from, const MatShadowCSR *csr, Nus
   to->values = csr->values;
 }
 
-/* The figures of segments; those of the side follow */
+/* The figures of segments; the figures of host or device follow */
 enum {
   NUS_FIGURE_S1,
   NUS_FIGURE_K1,
@@ -81,7 +81,7 @@ static PetscErrorCode NusViewSegments(const double figure[], const char where[],
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* ------------------------------------------------- on the host ------------------------------------------------- */
+/* ------------------------------------------------- host ------------------------------------------------- */
 
 MAT_SHADOW_PARAMS(NusParams, NusCandidate)
 
@@ -100,7 +100,7 @@ static void NusCandidateCreate(const SysCSR *A, const NusParams *p, NusBytes *by
 
 static const char NusTooLarge[] = "the matrix has too many segments, or is too large for 32-bit positions";
 
-/* Lists the parameters that the model, or timing, has chosen, and others that are worth a try */
+/* Lists the parameters from the model or from timing, and alternatives */
 static int RankHost_NUSSELL(const MatShadowCSR *csr, const void *params, MatShadowTune tune, MatShadowCandidate list[], const char **reason)
 {
   const NusSellParams *wanted = (const NusSellParams *)params;
@@ -140,7 +140,7 @@ static SysStatus LayoutHost_NUSSELL(const MatShadowCSR *csr, MatShadowCandidate 
   if (p.count[0] + p.count[1]) (void)snprintf(c->name, sizeof(c->name), "nussell, C = %d, K1 = %d, K2 = %d", p.c, (int)p.count[0], (int)p.count[1]);
   NusCandidateSet(c, &p);
   status = NusHostCreate(&csr->A, &p, csr->threads, csr->workers, NusHostKernels(), most, &c->bytes, &host);
-  if (p.rows == NUS_SHARED && csr->A.a && (status == SYS_TOO_MANY_BYTES || (!status && host->values.stored != SYS_STORAGE_SHARED))) { /* rows differ where the plan has not looked */
+  if (p.rows == NUS_SHARED && csr->A.a && (status == SYS_TOO_MANY_BYTES || (!status && host->values.stored != SYS_STORAGE_SHARED))) { /* the plan sampled rows; others differ */
     NusHostDestroy(host);
     host   = NULL;
     status = NusHostPlanPlain(&csr->A, &p);
@@ -187,12 +187,12 @@ static PetscErrorCode ViewHost_NUSSELL(const double figure[], const char where[]
   PetscFunctionBegin;
   PetscCall(PetscViewerASCIIPrintf(viewer, "  blocks of %.0f columns, chunks of %.0f rows, scopes of %.0f rows, %.0f tiles%s\n", side[0], side[1], side[2], side[3], where));
   PetscCall(MatShadowValuesView(side + 4, where, viewer));
-  if (side[4 + MAT_SHADOW_VALUES_FIGURES_N] > 0) PetscCall(PetscViewerASCIIPrintf(viewer, "  values: once for all chunks that have the same, %.0f of which differ%s\n", side[4 + MAT_SHADOW_VALUES_FIGURES_N], where));
+  if (side[4 + MAT_SHADOW_VALUES_FIGURES_N] > 0) PetscCall(PetscViewerASCIIPrintf(viewer, "  values: shared by equal chunks, %.0f distinct%s\n", side[4 + MAT_SHADOW_VALUES_FIGURES_N], where));
   PetscCall(NusViewSegments(figure, where, viewer));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* ------------------------------------------------- on the device ------------------------------------------------- */
+/* ------------------------------------------------- device ------------------------------------------------- */
 
 #if defined(SYS_HAVE_DEVICE)
 typedef struct {
@@ -201,7 +201,7 @@ typedef struct {
 } NusDeviceChoice;
 MAT_SHADOW_PARAMS(NusDeviceChoice, NusDeviceCandidate)
 
-/* The reason why the device cannot use some parameter, or NULL. Products then stay on the AIJ, as if the format could not hold the pattern. */
+/* Returns why the device cannot use some parameter, or NULL. Products then stay on the AIJ. */
 static const char *NusDeviceLacks(const NusSellParams *p)
 {
   if (p->c && p->c != NUS_DEVICE_C) return "chunks have 32 rows on the GPU; use -mat_nussell_c 32 or 0, or -mat_nussell_device cpu";
@@ -210,7 +210,7 @@ static const char *NusDeviceLacks(const NusSellParams *p)
   return NULL;
 }
 
-/* Lists one candidate: layout() chooses its parameters */
+/* Lists one candidate: layout() chooses the parameters */
 static int RankDevice_NUSSELL(const MatShadowCSR *csr, const void *params, MatShadowTune tune, MatShadowCandidate list[], const char **reason)
 {
   const NusSellParams     *wanted = (const NusSellParams *)params;
@@ -218,7 +218,7 @@ static int RankDevice_NUSSELL(const MatShadowCSR *csr, const void *params, MatSh
   NusDeviceChoice          choice;
 
   *reason = NusDeviceLacks(wanted);
-  if (params == MatShadowFormatNUSSELL.open) { /* for MATAUTOSPARSE, which tries the same layout as AMB's */
+  if (params == MatShadowFormatNUSSELL.open) { /* MATAUTOSPARSE already tries this layout as AMB's */
     int cuts = NusDeviceMayCut(csr->A.n);
 
     if (cuts && tune != MAT_SHADOW_TUNE_MEASURE && NusDeviceCuts(&csr->A, csr->stream, &cuts) != SYS_SUCCESS) cuts = 0;
@@ -243,7 +243,7 @@ static SysStatus LayoutDevice_NUSSELL(const MatShadowCSR *csr, MatShadowCandidat
   if (status == SYS_TOO_LARGE) *reason = "the matrix has more than 255 segments, or is too large for 32-bit positions on the GPU";
   if (!status) {
     c->tried = (int)about.layout.tried;
-    if (about.segments == 1) status = AmbDeviceJudge(&about.layout, most, c); /* the bytes do not show the gain of segments */
+    if (about.segments == 1) status = AmbDeviceJudge(&about.layout, most, c); /* bytes do not show the gain of segments */
     else if (about.layout.bytes_stored >= SysCSRBytes(&csr->A)) *reason = "segments keep x in the cache";
   }
   if (!status) *data = device;
@@ -277,7 +277,7 @@ static PetscErrorCode ViewDevice_NUSSELL(const double figure[], const char where
 
 /* ------------------------------------------------- parameters ------------------------------------------------- */
 
-/* One check for options and setters */
+/* The check that options and setters share */
 static PetscErrorCode NusCheckParams(MPI_Comm comm, const NusSellParams *p)
 {
   PetscFunctionBegin;
@@ -306,7 +306,7 @@ static PetscErrorCode NusSetFromOptions(void *params, MatShadowTune *tune, Petsc
   q.count[0] = q.count[1] = PETSC_DECIDE;
   PetscCall(PetscOptionsEnum("-mat_nussell_segmentation", "How columns are cut into segments", "MatNUSSELLSetSegmentation", MatNUSSELLSegmentations, (PetscEnum)q.segmentation, (PetscEnum *)&q.segmentation, NULL));
   PetscCall(PetscOptionsEnum("-mat_nussell_rows", "How a segment is stored", "MatNUSSELLSetRows", MatNUSSELLRowses, (PetscEnum)q.rows, (PetscEnum *)&q.rows, NULL));
-  PetscCall(PetscOptionsEnum("-mat_nussell_tune", "How parameters that are left open are chosen", "MatNUSSELLSetTune", MatNUSSELLTunes, (PetscEnum)q.tune, (PetscEnum *)&q.tune, NULL));
+  PetscCall(PetscOptionsEnum("-mat_nussell_tune", "How open parameters are chosen; exhaustive is for comparison", "MatNUSSELLSetTune", MatNUSSELLTunes, (PetscEnum)q.tune, (PetscEnum *)&q.tune, NULL));
   PetscCall(PetscOptionsInt("-mat_nussell_c", "Rows of a chunk, 8, 16, 24 or 32; 0: chosen", "MatNUSSELLSetChunk", q.c, &q.c, NULL));
   PetscCall(PetscOptionsInt("-mat_nussell_sigma", "Rows among which lengths are sorted; 0: chosen", "MatNUSSELLSetChunk", q.sigma, &q.sigma, NULL));
   PetscCall(PetscOptionsInt("-mat_nussell_s1", "Columns of a segment for the first-level cache; 0: chosen", "MatNUSSELLSetSegments", q.width[0], &q.width[0], NULL));
@@ -532,65 +532,71 @@ static const NusSellParams NusOpen = {
 static const char *const NusOptions[] = {"mat_nussell_segmentation", "mat_nussell_rows", "mat_nussell_tune", "mat_nussell_c", "mat_nussell_sigma", "mat_nussell_s1", "mat_nussell_k1", "mat_nussell_s2", "mat_nussell_k2", NULL};
 
 /*MC
-   MATNUSSELL - `MATNUSSELL` = "nussell" - sparse matrices whose products with vectors run on non-uniformly segmented SELL-C-sigma.
+   MATNUSSELL - `MATNUSSELL` = "nussell" - sparse matrices whose products with vectors run on non-uniformly segmented SELL-C-sigma
 
-   A subtype of `MATAIJ`: `MATSEQAIJNUSSELL` on one process, `MATMPIAIJNUSSELL` on several. The products `MatMult()`, `MatMultAdd()`, `MatMultTranspose()`
-   and `MatMultTransposeAdd()` run on a second copy of the matrix, which is made after the first few products and kept if it was measured to be faster.
-   All other operations are inherited.
-
-   Columns with many nonzeros are kept together in segments that fit the caches, if the model of the caches predicts a gain: this is so for graphs whose
-   vectors are larger than the second-level cache. Other matrices are stored as SELL-C-sigma.
+   Columns with many nonzeros form segments that fit the caches, if the model of the caches predicts a gain: for graphs whose vectors are larger than the
+   second-level cache. Other matrices are stored as SELL-C-sigma. `MatShadow` has what all formats of petsc-amb have in common.
 
    Options Database Keys:
 +  -mat_type nussell                                   - sets the type, in `MatSetFromOptions()`
 .  -mat_nussell_device <auto,cpu,gpu>                  - where the matrix is stored
-.  -mat_shadow_values <double,exact,single,table>      - how values are stored
 .  -mat_nussell_segmentation <nonuniform,uniform,none> - how columns are cut into segments
 .  -mat_nussell_rows <sell,jds>                        - how a segment is stored
-.  -mat_nussell_tune <model,online,exhaustive,off>     - how parameters that are left open are chosen
+.  -mat_nussell_tune <model,online,exhaustive,off>     - how open parameters are chosen; exhaustive is for comparison
 .  -mat_nussell_c <c>                                  - rows of a chunk
 .  -mat_nussell_sigma <sigma>                          - rows among which lengths are sorted
 .  -mat_nussell_s1 <s1>                                - columns of a segment for the first-level cache
 .  -mat_nussell_k1 <k1>                                - number of these segments
 .  -mat_nussell_s2 <s2>                                - columns of a segment for the second-level cache
-.  -mat_nussell_k2 <k2>                                - number of these segments
--  -mat_shadow_tune <off,model,measure,online>         - how to choose between the format and the AIJ
+-  -mat_nussell_k2 <k2>                                - number of these segments
 
    Level: beginner
 
-   Note:
-   The second copy follows the matrix: new values in the same pattern are taken over by one of the next products, another pattern is converted anew,
-   and both copies end together. `MatDuplicate()` takes over the settings, and the duplicate is converted by its own products.
-
    Errors:
-+  `PETSC_ERR_GPU`            - the option asks for the GPU, but PETSc has none to use; or some processes have a GPU and others none
-.  `PETSC_ERR_SUP`            - the option asks for the GPU with a PETSc without CUDA, with complex numbers or with 64-bit indices
--  `PETSC_ERR_ARG_OUTOFRANGE` - an option has a number that its setter refuses
+.  `PETSC_ERR_ARG_OUTOFRANGE` - an option has a number that its setter refuses; further errors: `MatShadow`
 
    Example:
 .vb
    bin/solve -f matrix.mtx -mat_type nussell -mat_view ::ascii_info
 .ve
 
-.seealso: `MatNUSSELLSetSegmentation()`, `MatNUSSELLSetRows()`, `MatNUSSELLSetTune()`, `MatNUSSELLSetChunk()`, `MatNUSSELLSetSegments()`, `MatShadowSetValues()`, `MatShadowSetTune()`, `MatShadowGetInfo()`, `MATAMB`, `MATAUTOSPARSE`, `MATAIJ`
+.seealso: `MatShadow`, `MatNUSSELLSetSegmentation()`, `MatNUSSELLSetRows()`, `MatNUSSELLSetTune()`, `MatNUSSELLSetChunk()`, `MatNUSSELLSetSegments()`, `MATAMB`, `MATAUTOSPARSE`, `MATAIJ`
 M*/
 MAT_SHADOW_CONSTRUCTORS(NUSSELL)
 
 const MatShadowFormat MatShadowFormatNUSSELL = {
-  .name        = MATNUSSELL,
-  .seqtype     = MATSEQAIJNUSSELL,
-  .mpitype     = MATMPIAIJNUSSELL,
-  .citation    = NusCitation,
-  .cited       = &NusCited,
-  .params_size = sizeof(NusSellParams),
-  .open        = &NusOpen,
-  .host        = {RankHost_NUSSELL, LayoutHost_NUSSELL, NusHostUpdate,          NusHostMult,            NusHostMultTranspose, DescribeHost_NUSSELL, NusHostDestroy,   NULL,               NusHostFigures,   ViewHost_NUSSELL },
+  .name               = MATNUSSELL,
+  .seqtype            = MATSEQAIJNUSSELL,
+  .mpitype            = MATMPIAIJNUSSELL,
+  .citation           = NusCitation,
+  .cited              = &NusCited,
+  .params_size        = sizeof(NusSellParams),
+  .open               = &NusOpen,
+  .host.rank          = RankHost_NUSSELL,
+  .host.layout        = LayoutHost_NUSSELL,
+  .host.update        = NusHostUpdate,
+  .host.mult          = NusHostMult,
+  .host.multtranspose = NusHostMultTranspose,
+  .host.describe      = DescribeHost_NUSSELL,
+  .host.destroy       = NusHostDestroy,
+  .host.figures       = NusHostFigures,
+  .host.view          = ViewHost_NUSSELL,
 #if defined(SYS_HAVE_DEVICE)
-  .device = { RankDevice_NUSSELL, LayoutDevice_NUSSELL,      NusDeviceUpdate, NusDeviceMult, NusDeviceMultTranspose,     DescribeDevice_NUSSELL,                 NusDeviceDestroy, NULL, NusDeviceFigures, ViewDevice_NUSSELL, NusDeviceMultDot, NusDeviceReadsCSR},
+  .device.rank          = RankDevice_NUSSELL,
+  .device.layout        = LayoutDevice_NUSSELL,
+  .device.update        = NusDeviceUpdate,
+  .device.mult          = NusDeviceMult,
+  .device.multtranspose = NusDeviceMultTranspose,
+  .device.describe      = DescribeDevice_NUSSELL,
+  .device.destroy       = NusDeviceDestroy,
+  .device.figures       = NusDeviceFigures,
+  .device.view          = ViewDevice_NUSSELL,
+  .device.multdot       = NusDeviceMultDot,
+  .device.readsaij      = NusDeviceReadsCSR,
 #endif
   .create_seq     = MatCreate_SeqAIJNUSSELL,
   .create_mpi     = MatCreate_MPIAIJNUSSELL,
   .setfromoptions = NusSetFromOptions,
   .compose        = NusCompose,
-  .options        = NusOptions
+  .options        = NusOptions,
 };

@@ -7,7 +7,7 @@
 #include "sys/systypes.h"
 
 #if defined(SYS_COMPLEX)
-typedef int NusKernelsAVX2Absent; /* complex scalars have the plain kernels */
+typedef int NusKernelsAVX2Absent; /* complex scalars use the plain kernels */
 #else
   #include "mat/impls/nus/host/nuskernels.h"
 #endif

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   Writing the entries of a tile to the places that its layout has for them
+   Filling: writes the entries of a tile to the slots of its layout
 */
 #include "mat/impls/nus/host/nuslayout.h"
 
-/* Where an entry is written: the number of its value among some values, and its column */
+/* A chunk's values, the index of its first value, and its columns */
 typedef struct {
   int64_t   val;
   uint16_t *col;
@@ -26,7 +26,7 @@ static SYS_INLINE void SetValue(const SysStorage stored, const NusHost *A, Place
   SysValuesPut(stored, p.values, p.val + i, A->csr.a, A->place, k);
 }
 
-/* Fills slots without an entry from slot i on */
+/* Fills the slots without an entry, from slot i on */
 static SYS_INLINE void FillRest(const int kind, const SysFill what, const SysStorage stored, Place p, int64_t i, int64_t slots, int stride)
 {
   for (; i < slots && what != SYS_FILL_VALUES; i += stride) {
@@ -35,7 +35,7 @@ static SYS_INLINE void FillRest(const int kind, const SysFill what, const SysSto
   }
 }
 
-/* Writes the entries of row r to every stride-th slot, and fills the slots left */
+/* Writes the entries of row r to every stride-th slot and fills the rest */
 static SYS_INLINE void FillRow(const int kind, const int listed, const SysFill what, const SysStorage stored, const NusHost *A, const NusPart *P, int r, Place p, int64_t slots, int stride)
 {
   int64_t i = 0;
@@ -162,7 +162,7 @@ static SYS_INLINE void FillTile(const SysFill what, const SysStorage stored, con
   else FillSELL(0, what, stored, A, T, P);
 }
 
-/* Once for each part of a tile that is written, which is then a constant in the loops, as the storage is */
+/* One function for each combination of parts, constants in the loops as is the storage */
 static SYS_INLINE void FillTileParts(const SysStorage stored, const NusHost *A, const NusTile *T, const NusPart *P, SysFill what)
 {
   if (what == SYS_FILL_VALUES) FillTile(SYS_FILL_VALUES, stored, A, T, P);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   Conversion of CSR to NUS-SELL on the host, parallel over scopes: first all scopes are laid out, which gives the memory they need; then they are
-   filled. The thread that will multiply a scope fills it, so that its memory is near that thread.
+   Conversion from CSR to NUS-SELL on the host, parallel over scopes. Two passes: lay out all scopes, which gives the sizes of the arrays; then fill
+   them. The thread that multiplies a scope also fills it (first touch).
 */
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +14,7 @@ const NusKernels *NusHostKernels(void)
   return SYS_KERNELS_REAL(NusKernels);
 }
 
-/* Lists the columns with the most entries in descending order, as many as the segments hold, but no empty columns */
+/* Sets A->order to the nonempty columns with the most entries, in descending order, up to the capacity of the segments */
 static SysStatus NusHostOrderColumns(NusHost *A)
 {
   const NusParams *p = &A->params;
@@ -72,7 +72,7 @@ static SysStatus NusHostSegments(NusHost *A)
     if (first) A->nsegment += (first + p->width[0] - 1) / p->width[0];
     if (second) A->nsegment += (second + p->width[1] - 1) / p->width[1];
   }
-  if (!A->nsegment) A->nsegment = 1; /* no columns */
+  if (!A->nsegment) A->nsegment = 1; /* a matrix without columns */
   return !status && A->nsegment > NUS_MAX_SEGMENTS ? SYS_TOO_LARGE : status;
 }
 
@@ -95,7 +95,7 @@ static SysStatus NusHostLayoutAll(const NusHost *A, int nworker, NusLayout *layo
   return (SysStatus)status;
 }
 
-/* Gives each thread scopes until it has its share of the values */
+/* Gives the threads contiguous scopes with equal numbers of values */
 static void NusHostShareScopes(NusHost *A, const NusLayout *layout)
 {
   int64_t before = 0;
@@ -117,8 +117,8 @@ static int64_t NusHostSegmentWidth(const NusHost *A, int64_t segment)
 }
 
 /*
-   Orders the tiles. A thread multiplies a wide segment in all of its scopes before the next segment: to keep the segment's part of x in the cache is worth more
-   than to read y once. Narrow segments take turns in each scope, whose part of y stays in a cache.
+   Orders the tiles. A thread multiplies a wide segment in all its scopes before the next segment: keeping the segment's part of x in the cache saves
+   more than reading y once. It multiplies all narrow segments in one scope before the next scope, whose part of y stays in a cache.
 */
 static void NusHostOrderTiles(NusHost *A, const NusLayout *layout)
 {
@@ -143,7 +143,7 @@ static void NusHostOrderTiles(NusHost *A, const NusLayout *layout)
   A->thread_tile[A->nthread] = n;
 }
 
-/* Computes where the parts of each tile begin in the arrays of the format */
+/* Computes each tile's offsets in the arrays */
 static void NusHostPlaceTiles(NusHost *A)
 {
   int64_t slot = 0, col = 0, chunk = 0, perm = 0, diag = 0;
@@ -164,7 +164,7 @@ static void NusHostPlaceTiles(NusHost *A)
   }
 }
 
-/* Copies the layout of scope s into the arrays of the format */
+/* Copies scope s's layout into the format's arrays */
 static void NusHostPlaceScope(NusHost *A, const NusLayout *L, int64_t s)
 {
   for (int64_t k = 0; k < L->ntile; k++) {
@@ -176,7 +176,7 @@ static void NusHostPlaceScope(NusHost *A, const NusLayout *L, int64_t s)
   }
 }
 
-/* Fills in what is wanted; with blocks, one for each thread, finds the value blocks in the place of values */
+/* Writes the parts `what`. With blocks, one NusBlocks a thread, collects the value blocks and stores no values. */
 static SysStatus NusHostFillTiles(NusHost *A, int nworker, SysFill what, const NusLayout *layout, NusBlocks *blocks)
 {
   int status = SYS_SUCCESS;
@@ -207,7 +207,7 @@ static SysStatus NusHostFillTiles(NusHost *A, int nworker, SysFill what, const N
   return (SysStatus)status;
 }
 
-/* Fills in the values, for which there is room; place is their place in a table or NULL, and is freed */
+/* Allocates and stores the values; place: each entry's index in the table, or NULL. Frees place. */
 static SysStatus NusHostFill(NusHost *A, int nworker, SysFill what, const NusLayout *layout, uint8_t *place)
 {
   SysStatus status;
@@ -220,20 +220,20 @@ static SysStatus NusHostFill(NusHost *A, int nworker, SysFill what, const NusLay
   return status;
 }
 
-/* May chunks share values? Values that change often may not: a search for equal chunks would come with every change. */
+/* Returns whether chunks may share values; not if the values change often, because every change would repeat the search for equal chunks */
 static int NusHostMayShare(const NusHost *A)
 {
   return A->params.values == SYS_VALUES_EXACT && A->params.rows != NUS_JDS && A->nslot && A->values.changes + A->filled < SYS_VALUES_CHANGES;
 }
 
-/* Puts the blocks of all threads one after the other, in place of the values that were stored; share counts from the blocks of the thread */
+/* Concatenates the threads' blocks in place of the stored values; share[] counted from the thread's first block */
 static SysStatus NusHostTakeBlocks(NusHost *A, int nworker, const NusBlocks *blocks)
 {
   const int  C      = A->params.c;
   int64_t    nvalue = 0, nblock = 0;
   SysScalar *val;
 
-  (void)nworker; /* without OpenMP */
+  (void)nworker; /* unused without OpenMP */
   for (int t = 0; t < A->nthread; t++) {
     nvalue += blocks[t].nval;
     nblock += blocks[t].n;
@@ -260,7 +260,8 @@ static SysStatus NusHostTakeBlocks(NusHost *A, int nworker, const NusBlocks *blo
   return SYS_SUCCESS;
 }
 
-/* Stores each value block once, and the pattern if it has a layout; or returns SYS_TOO_MANY_BYTES if that saves too little, and changes nothing but places of the layout and columns */
+/* Stores each value block once, and with a layout the pattern. Returns SYS_TOO_MANY_BYTES if that saves too little; A is then unchanged except for
+   the layout's places and the columns. */
 static SysStatus NusHostShare(NusHost *A, int nworker, const NusLayout *layout)
 {
   NusBlocks *blocks = calloc((size_t)A->nthread, sizeof(*blocks));
@@ -287,7 +288,7 @@ static SysStatus NusHostShare(NusHost *A, int nworker, const NusLayout *layout)
   return SYS_SUCCESS;
 }
 
-/* Chooses the storage of the values, and stores them; the pattern is there unless a layout is given, and without values only the pattern is stored */
+/* Chooses the values' storage and stores them. With a layout it stores the pattern too; without values only the pattern. */
 static SysStatus NusHostStore(NusHost *A, int nworker, const NusLayout *layout)
 {
   const int    shared = A->values.stored == SYS_STORAGE_SHARED;
@@ -312,8 +313,8 @@ static SysStatus NusHostStore(NusHost *A, int nworker, const NusLayout *layout)
   return NusHostFill(A, nworker, !layout ? SYS_FILL_VALUES : A->csr.a ? SYS_FILL_ALL : SYS_FILL_PATTERN, layout, place);
 }
 
-/* Converts a matrix. The parameters are those of a plan, which leaves nothing open. Bytes are counted before the format is filled, and must not exceed most: with values
-   as they are, because values may change. */
+/* Converts a matrix. params: a plan without open parameters. Returns SYS_TOO_MANY_BYTES before the fill if the bytes with plain values exceed `most`,
+   because the values may change. */
 SysStatus NusHostCreate(const SysCSR *csr, const NusParams *params, int nthread, int nworker, const NusKernels *kernels, double most, double *bytes, NusHost **out)
 {
   NusHost   *A      = calloc(1, sizeof(*A));
@@ -372,7 +373,7 @@ SysStatus NusHostCreate(const SysCSR *csr, const NusParams *params, int nthread,
   return status;
 }
 
-/* Stores new values; the pattern stays */
+/* Stores new values in the same pattern */
 SysStatus NusHostUpdate(void *data, const SysCSR *csr, SysStream stream)
 {
   NusHost *A = (NusHost *)data;
@@ -382,7 +383,7 @@ SysStatus NusHostUpdate(void *data, const SysCSR *csr, SysStream stream)
   return NusHostStore(A, A->nthread, NULL);
 }
 
-/* Gives every thread memory for its sums in the transposed product; a single thread needs it for gathered columns only, and adds the others to the result */
+/* Allocates each thread's sums for the transposed product. A single thread needs sums for gathered columns only; it adds the others to the result. */
 SysStatus NusHostPrepareTranspose(NusHost *A)
 {
   SysStretches *S = &A->work;
@@ -422,7 +423,7 @@ SysStatus NusHostMultTranspose(void *data, const SysCSR *csr, SysScalar alpha, c
   return status;
 }
 
-/* The bytes that a product reads of the matrix, and moves to gather x */
+/* Returns the bytes of the matrix that a product reads, and those it moves to gather x */
 double NusHostBytes(const NusHost *A)
 {
   return (double)SysStorageSize(A->values.stored) * (double)A->nvalue + (A->values.stored == SYS_STORAGE_SHARED ? sizeof(*A->share) * (double)A->nchunk : 0) + sizeof(*A->col) * (double)A->ncol + sizeof(*A->chunk) * (double)A->nchunk +

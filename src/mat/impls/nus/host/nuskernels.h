@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   The NUS-SELL kernels, a template. The file that includes it defines SYS_ISA, the instruction set (see sys/sysisa.h).
+   Template of the host's NUS-SELL kernels; nushost.h has the layout. The including file defines SYS_ISA, the instruction set (sys/sysisa.h).
 
-   Filling multiplies zeros with entries of x in columns where the row has no entry. If such an entry of x is not finite, the sum becomes a NaN; rows
-   whose sum is a NaN are therefore computed again from the CSR arrays, so that a NaN or an infinity reaches the rows it belongs to and no others.
+   Non-finite entries of x. Filling multiplies zeros with entries of x in columns where the row has no entry. If such an entry of x is not finite, the
+   sum is a NaN. The kernels recompute every row whose sum is a NaN from CSR, so that a NaN or an infinity reaches only rows that have an entry in its
+   column.
 */
 #include "sys/sysstore.h"
 #include "mat/impls/nus/host/nushost.h"
@@ -11,10 +12,10 @@
   #include <immintrin.h>
 #endif
 
-#define PREFETCH 8192 /* bytes ahead: the processor's own prefetching leaves a third of its bandwidth unused */
+#define PREFETCH 8192 /* bytes ahead; with the hardware prefetcher alone a third of the bandwidth was unused */
 
 #if defined(SYS_COMPLEX)
-/* Adds a step of eight lanes; the columns are those of lane l if index[l] is 0 */
+/* Adds a step of eight lanes; with NUS_DIAGONAL lane l has column l */
 static SYS_INLINE void NusStep8(const int kind, const SysStorage stored, const SysTable *table, const char *v, const uint16_t *col, const SysScalar *x, SysScalar *s)
 {
   SysScalar val[8];
@@ -71,7 +72,7 @@ static SYS_INLINE Lanes NusMulAdd(Lanes a, Lanes b, Lanes c)
   #define NUS_AT16(l) (uint16_t)(q[(l) / 4] >> 16 * ((l) % 4))
   #define NUS_AT32(l) (uint32_t)(q[(l) / 2] >> 32 * ((l) % 2))
 
-/* Adds a step of eight lanes. Indices are shifted out of 64-bit loads: the gather instruction and loads of single indices are slower on some processors. */
+/* Adds a step of eight lanes. Shifts the indices out of 64-bit loads: gather instructions and single loads were slower on some processors. */
 static SYS_INLINE void NusStep8(const int kind, const SysStorage stored, const SysTable *table, const char *val, const uint16_t *col, const SysScalar *x, SysScalar *s)
 {
   uint64_t  q[4] = {0};
@@ -95,18 +96,18 @@ static SYS_INLINE void NusStep8(const int kind, const SysStorage stored, const S
 }
 #endif
 
-/* Sums of the C rows of a chunk of n steps */
+/* Computes the sums of the C rows of a chunk of n steps */
 static SYS_INLINE void NusChunkOfKind(const int kind, const SysStorage stored, const SysTable *table, const int C, uint32_t n, const char *val, const uint16_t *col, const SysScalar *x, SysScalar *sum)
 {
   const size_t size = SysStorageSize(stored);
   SysScalar    s[NUS_MAX_C];
 
   for (int l = 0; l < C; l++) s[l] = 0;
-  __asm__("" : "+r"(x)); /* or the compiler adds the base to every index instead */
+  __asm__("" : "+r"(x)); /* otherwise the compiler adds the base to every index */
   for (uint32_t i = 0; i < n; i++, val += size * C, col += kind == NUS_DIAGONAL ? 2 : (kind == NUS_NARROW ? C : 2 * C)) {
     const SysScalar *xs = x;
 
-    if (stored == SYS_STORAGE_SINGLE || stored == SYS_STORAGE_PLACES) __builtin_prefetch(val + PREFETCH, 0, 2); /* the values of a step take a line or two */
+    if (stored == SYS_STORAGE_SINGLE || stored == SYS_STORAGE_PLACES) __builtin_prefetch(val + PREFETCH, 0, 2); /* a step's values fill one or two lines */
     if (kind == NUS_DIAGONAL) {
       uint32_t first;
 
@@ -129,7 +130,7 @@ static SYS_INLINE void NusChunkAll(const int C, const SysStorage stored, const S
   else NusChunkOfKind(NUS_WIDE, stored, table, C, h.n, val, col, x + h.base, sum);
 }
 
-/* The product of the part of row r that lies in a segment, from the CSR arrays */
+/* Returns the product of row r's entries in the tile's segment, from CSR */
 static SysScalar SYS_ISA_NAME(RowSum)(const NusHost *A, const NusTile *T, int64_t r, const SysScalar *x)
 {
   SysScalar s = 0;
@@ -141,7 +142,7 @@ static SysScalar SYS_ISA_NAME(RowSum)(const NusHost *A, const NusTile *T, int64_
   return s;
 }
 
-/* The number of rows of a chunk that is not split: one for each lane, but fewer in the last chunk of a sorted tile or of the matrix */
+/* Returns the number of rows of an unsplit chunk: C, or fewer in the last chunk of a sorted tile or of the matrix */
 static SYS_INLINE int NusChunkRows(const NusHost *A, const NusTile *T, const int C, int c)
 {
   const int64_t left = T->sorted ? T->nrow - (int64_t)(c - T->nsplit) * C : A->csr.m - T->row - C * (int64_t)A->perm[T->perm + c];
@@ -149,7 +150,7 @@ static SYS_INLINE int NusChunkRows(const NusHost *A, const NusTile *T, const int
   return left < C ? (int)left : C;
 }
 
-/* Stores the sums of a chunk that is not split; perm has its rows or, in a tile that is not sorted, its number */
+/* Stores the sums of an unsplit chunk; perm has its rows or, in an unsorted tile, its number */
 static SYS_INLINE void NusStoreChunk(const int C, const SysStore how, const NusHost *A, const NusTile *T, int nl, const uint16_t *perm, SysScalar *sum, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z)
 {
   const int64_t r = T->sorted ? T->row : T->row + C * (int64_t)*perm;
@@ -171,7 +172,7 @@ static SYS_INLINE void NusStoreChunk(const int C, const SysStore how, const NusH
   }
 }
 
-/* Stores the rows without entries in the first tile of a scope */
+/* Stores the empty rows of a scope's first tile */
 static SYS_INLINE void NusStoreEmpty(const int C, const SysStore how, const NusHost *A, const NusTile *T, SysScalar alpha, SysScalar beta, const SysScalar *y, SysScalar *z)
 {
   const uint16_t *perm = A->perm + T->perm;
@@ -232,7 +233,7 @@ static SYS_INLINE uint32_t NusJaggedColumn(int kind, const uint16_t *col, int64_
   return j;
 }
 
-/* Sums of C rows of jagged diagonals: those of all rows up to the length of the shortest, then those that are left. Rows descend by length, so that the first have an entry. */
+/* Computes the sums of C rows of jagged diagonals: steps of all rows up to the shortest, then the remaining steps of the first rows, which are longer */
 static SYS_INLINE void NusJaggedChunk(const int kind, const SysStorage stored, const int C, const NusHost *A, const NusTile *T, int c, const SysScalar *x, SysScalar *sum)
 {
   const NusChunk  h    = A->chunk[T->chunk + c];
@@ -274,7 +275,7 @@ static SYS_INLINE void NusJaggedTile(const int C, const SysStorage stored, SysSt
   NusStoreEmpty(C, how, A, T, alpha, beta, y, z);
 }
 
-/* One function for each way to store sums and number of rows, which are then constants in the kernel; if values are not stored as they are, one for each number of rows */
+/* One function for each SysStore and C, both constants in the kernel; coded values have one for each C */
 #define TILE_ARGUMENTS const NusHost *A, const NusTile *T, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z
 #define TILE(C, how) \
   static void SYS_ISA_NAME(Tile_##C##_##how)(TILE_ARGUMENTS) \
@@ -330,7 +331,7 @@ static void SYS_ISA_NAME(MultTile)(const NusHost *A, const NusTile *T, SysStore 
   else tile_small_functions[A->params.c / 8 - 1](how, A, T, alpha, x, beta, y, z);
 }
 
-/* z = alpha A x + beta y; y may be z, and is not read if beta is 0 */
+/* Computes z = alpha A x + beta y. y may be z; beta == 0: y is not read. */
 static void SYS_ISA_NAME(Mult)(const NusHost *A, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z)
 {
   const SysStore first = SysFirstStore(beta, y, z);
@@ -349,7 +350,7 @@ static void SYS_ISA_NAME(Mult)(const NusHost *A, SysScalar alpha, const SysScala
   }
 }
 
-/* Adds f times the part of row r in a segment to z, the sums of gathered columns or the result */
+/* Adds f times row r's entries in the segment to the sums of gathered columns or to z */
 static void SYS_ISA_NAME(RowTranspose)(const NusHost *A, const NusTile *T, int64_t r, SysScalar f, SysScalar *z)
 {
   for (SysInt k = A->csr.i[r]; k < A->csr.i[r + 1]; k++) {
@@ -434,8 +435,8 @@ static void SYS_ISA_NAME(ThreadTranspose)(const NusHost *A, int t, SysScalar alp
   }
 }
 
-/* z = alpha A^T x + beta y. Each thread adds to sums of its own for the gathered columns, and to a stretch of its own, which covers the other columns of its
-   rows; sums and stretches are added in the order of the threads, so that the result depends only on the number of threads. */
+/* Computes z = alpha A^T x + beta y. Each thread adds to private sums for the gathered columns and to a private stretch for its rows' other columns;
+   the threads' sums are added in the order of the threads, so the result depends only on their number. */
 static void SYS_ISA_NAME(MultTranspose)(const NusHost *A, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z)
 {
   const int64_t n = A->csr.n, P = A->ngathered;
@@ -470,7 +471,7 @@ static void SYS_ISA_NAME(MultTranspose)(const NusHost *A, SysScalar alpha, const
 }
 
 #if defined(SYS_TABLE_AVX512)
-  #define FAST 15 /* two registers */
+  #define FAST 15 /* 15 values: two registers */
 #else
   #define FAST 0
 #endif

@@ -32,7 +32,7 @@ void NusWorkDestroy(NusWork *w)
   free(w->order);
   free(w->chunk);
   free(w->bucket);
-  memset(w, 0, sizeof(*w)); /* a workspace that was not created is destroyed again */
+  memset(w, 0, sizeof(*w)); /* NusWorkDestroy() needs a zeroed work space */
 }
 
 static int NusLayoutScopeRows(const NusHost *A, int64_t scope)
@@ -107,7 +107,7 @@ static SysInt NusLayoutLength(const NusPart *P, int r)
   return P->beg[r + 1] - P->beg[r];
 }
 
-/* Sorts the rows of the part by descending length into w->order, equal ones in their old order; returns how many are not empty, or -1 if memory is short */
+/* Sorts the part's rows by descending length into w->order, stably; returns the number of nonempty rows, or -1 if memory is short */
 static int NusLayoutSortRows(const NusPart *P, NusWork *w)
 {
   int32_t most = 0, place = 0;
@@ -136,7 +136,7 @@ static int NusLayoutSortRows(const NusPart *P, NusWork *w)
   return filled;
 }
 
-/* Extends lo and hi to the least and the greatest column of a row */
+/* Extends [lo, hi] by the columns of row r */
 static void NusLayoutReach(const NusPart *P, int r, SysInt *lo, SysInt *hi)
 {
   SysInt least = *lo, most = *hi;
@@ -149,7 +149,7 @@ static void NusLayoutReach(const NusPart *P, int r, SysInt *lo, SysInt *hi)
   *hi = most;
 }
 
-/* The number of steps of a chunk of consecutive rows whose lanes have consecutive columns in every step, or -1 if that exceeds the limit */
+/* Returns the steps of a chunk of consecutive rows whose lanes have consecutive columns in every step, or -1 if there are more than limit */
 static int64_t NusLayoutDiagonalSteps(const NusPart *P, int r0, int nl, int C, int64_t limit)
 {
   NusDiagonals d;
@@ -161,7 +161,7 @@ static int64_t NusLayoutDiagonalSteps(const NusPart *P, int r0, int nl, int C, i
     const SysInt least = NusLeastDiagonal(C, &d);
 
     if (least == P->width) return n;
-    if (n == limit || least < 0 || least > P->width - C || (n >= 16 && 2 * taken < n * nl)) return -1; /* a bad fit so far will not become a good one */
+    if (n == limit || least < 0 || least > P->width - C || (n >= 16 && 2 * taken < n * nl)) return -1; /* the fit is already bad and does not recover */
     for (int l = 0; l < nl; l++) {
       if (d.head[l] != least) continue;
       d.pos[l]++;
@@ -171,7 +171,7 @@ static int64_t NusLayoutDiagonalSteps(const NusPart *P, int r0, int nl, int C, i
   }
 }
 
-/* Makes a chunk of nl rows, consecutive ones if rows is NULL, and finds its least and its greatest column */
+/* Forms a chunk of nl rows, consecutive ones if rows is NULL, and sets its least and greatest column */
 static NusChunk NusLayoutMakeChunk(const NusPart *P, const uint16_t *rows, int r0, int nl, int C, int shared, SysInt *lo, SysInt *hi)
 {
   SysInt   n = 0;
@@ -190,7 +190,7 @@ static NusChunk NusLayoutMakeChunk(const NusPart *P, const uint16_t *rows, int r
   h.base = (uint32_t)*lo;
   if (!rows && n) {
     const int64_t bytes = n * (C * sizeof(SysScalar) + 2 * NusStepUnits(h.kind, C));
-    const int64_t most  = shared ? n + n / 2 : bytes / (int64_t)(C * sizeof(SysScalar) + 2 * NusStepUnits(NUS_DIAGONAL, C)); /* shared values take few bytes */
+    const int64_t most  = shared ? n + n / 2 : bytes / (int64_t)(C * sizeof(SysScalar) + 2 * NusStepUnits(NUS_DIAGONAL, C)); /* shared values take few bytes, so a chunk may have more steps */
     const int64_t steps = NusLayoutDiagonalSteps(P, r0, nl, C, most);
 
     if (steps >= 0) {
@@ -202,10 +202,10 @@ static NusChunk NusLayoutMakeChunk(const NusPart *P, const uint16_t *rows, int r
   return h;
 }
 
-/* Counts a chunk in its tile */
+/* Adds a chunk to its tile's counts */
 static void NusLayoutAddChunk(const NusPart *P, NusChunk h, SysInt lo, SysInt hi, int C, NusTile *T)
 {
-  if (h.kind == NUS_DIAGONAL) { /* lanes without an entry reach a little further */
+  if (h.kind == NUS_DIAGONAL) { /* lanes without an entry extend the range of columns */
     lo = (SysInt)(lo > C ? lo - C : 0);
     hi = (SysInt)SysMin((int64_t)hi + C, P->width - 1);
   }
@@ -224,7 +224,8 @@ typedef struct {
   SysInt   lo, hi;
 } NusLayoutMade;
 
-/* Makes a chunk of rows that have the entries of one of the n chunks made before, moved, without a walk through its diagonals. The walk looks at the ends of x; so both have to keep away from them. */
+/* Returns the index of a recent chunk whose entries are those of rows r ..., shifted by a constant, and sets *made without walking the diagonals; -1
+   if there is none. Chunks at the ends of x are excluded: the walk clips there. */
 static int NusLayoutRepeat(const NusPart *P, const NusLayoutMade *recent, int n, int r, int C, NusLayoutMade *made)
 {
   for (int k = 0; k < n; k++) {
@@ -246,7 +247,7 @@ static double NusLayoutTileBytes(const NusTile *T)
   return sizeof(SysScalar) * (double)T->nslot + sizeof(uint16_t) * (double)T->ncol + sizeof(NusChunk) * (double)T->nchunk + sizeof(uint16_t) * (double)T->nperm + (T->ndiag ? sizeof(uint32_t) * (T->ndiag + 1.) : 0);
 }
 
-/* Makes chunks of rows in their order. Empty chunks come last, in the first tile of a scope; other tiles leave them out. */
+/* Forms chunks of rows in their order. Empty chunks come last in the first tile of a scope; other tiles omit them. */
 static void NusLayoutPlainTile(const NusPart *P, int C, int shared, NusWork *w, NusTile *T)
 {
   NusLayoutMade recent[NUS_RECENT];
@@ -274,7 +275,7 @@ static void NusLayoutPlainTile(const NusPart *P, int C, int shared, NusWork *w, 
   T->nchunk = T->nperm = c;
 }
 
-/* Makes chunks of sorted rows; a row that would leave more than half of its chunk to zeros is dealt to the lanes instead */
+/* Forms chunks of sorted rows; a row that would leave more than half of its chunk to zeros is split over the lanes */
 static void NusLayoutSortedTile(const NusPart *P, int C, int filled, NusWork *w, NusTile *T)
 {
   const int last = T->first ? P->nrow : filled;
@@ -303,7 +304,7 @@ static void NusLayoutSortedTile(const NusPart *P, int C, int filled, NusWork *w,
   T->nperm   = last;
 }
 
-/* Makes jagged diagonals of sorted rows, without filling */
+/* Forms jagged diagonals of sorted rows, without filling */
 static void NusLayoutJaggedTile(const NusPart *P, int C, int filled, NusWork *w, NusTile *T)
 {
   SysInt lo = (SysInt)P->width, hi = -1;
@@ -329,7 +330,7 @@ static void NusLayoutJaggedTile(const NusPart *P, int C, int filled, NusWork *w,
   T->hi    = hi + (int64_t)1;
 }
 
-/* Would sorted chunks of any size deal a row to the lanes? Its sum then has another order. */
+/* Returns whether sorted chunks of some C would split a row, which changes the order of its sum */
 static int NusLayoutSplits(const NusPart *P, int filled, const NusWork *w)
 {
   int64_t sum = 0;
@@ -343,7 +344,8 @@ static int NusLayoutSplits(const NusPart *P, int filled, const NusWork *w)
   return 0;
 }
 
-/* Chooses for a part between rows in their order and sorted rows; chunks that are to share values have rows in their order, or are refused. Otherwise rows stay in their order if that costs less than two percent of filling, or of the bytes */
+/* Chooses original or sorted rows for a part. Chunks that share values need the original order, or the function fails. Otherwise rows keep their
+   order if that costs less than 2 % of filling or of the bytes. */
 static SysStatus NusLayoutTileLayout(const NusHost *A, const NusPart *P, NusWork *w, NusTile *T)
 {
   const int     C     = A->params.c;
@@ -383,7 +385,7 @@ static SysStatus NusLayoutTileLayout(const NusHost *A, const NusPart *P, NusWork
   return SYS_SUCCESS;
 }
 
-/* Adds the tile, with its chunks and permutation from w, to the layout */
+/* Appends the tile, its chunks and its permutation to the layout */
 static SysStatus NusLayoutAppend(NusLayout *L, const NusWork *w, const NusPart *P, NusTile T)
 {
   NusTile  *tile  = realloc(L->tile, sizeof(*tile) * (L->ntile + 1));
@@ -425,7 +427,7 @@ SysStatus NusLayoutScope(const NusHost *A, int64_t scope, NusWork *w, NusLayout 
     NusTile T = {.row = scope * A->params.sigma, .segment = (int32_t)s, .first = !L->ntile, .lo = INT64_MAX, .hi = 0};
     NusPart P;
 
-    if (A->nsegment > 1 && w->segment[s] == w->segment[s + 1] && !(T.first && s == A->nsegment - 1)) continue; /* a scope without entries still assigns its rows */
+    if (A->nsegment > 1 && w->segment[s] == w->segment[s + 1] && !(T.first && s == A->nsegment - 1)) continue; /* a scope's first tile exists even without entries, to assign y */
     NusGetPart(A, scope, s, w, &P);
     status = NusLayoutTileLayout(A, &P, w, &T);
     if (!status) status = NusLayoutAppend(L, w, &P, T);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   The places of the entries of a matrix in the NUS-SELL format, one scope at a time
+   The layout of the entries in NUS-SELL, one scope at a time
 */
 #pragma once
 
@@ -9,28 +9,28 @@
 /* The entries of a scope in one segment */
 typedef struct {
   int           nrow;
-  int64_t       width; /* of the segment's vector */
-  const SysInt *beg;   /* nrow + 1: where the entries of each row begin */
-  const SysInt *col;   /* for entry k its place in the segment's vector */
-  const SysInt *entry; /* for entry k its place in the CSR arrays; NULL: k itself */
+  int64_t       width; /* columns of the segment's vector */
+  const SysInt *beg;   /* nrow + 1: each row's first entry */
+  const SysInt *col;   /* each entry's place in the segment's vector */
+  const SysInt *entry; /* each entry's index in the CSR arrays; NULL: the identity */
 } NusPart;
 
-/* The memory in which a thread lays out one scope at a time */
+/* A thread's work space for the layout of one scope */
 typedef struct {
-  SysInt   *segment;    /* nsegment + 1: where the entries of each segment begin in row, col and entry */
-  uint16_t *segment_of; /* for each entry, in the order of the CSR arrays, its segment */
-  uint16_t *row;        /* sorted by segment: the row in the scope, */
-  SysInt   *col;        /* the place in the segment's vector, */
-  SysInt   *entry;      /* and the place in the CSR arrays */
-  int64_t   capacity;   /* number of entries that the arrays above have room for */
+  SysInt   *segment;    /* nsegment + 1: each segment's first element of row, col and entry */
+  uint16_t *segment_of; /* each entry's segment, in the order of CSR */
+  uint16_t *row;        /* sorted by segment: the row in the scope */
+  SysInt   *col;        /* sorted by segment: the place in the segment's vector */
+  SysInt   *entry;      /* sorted by segment: the index in the CSR arrays */
+  int64_t   capacity;   /* capacity of these arrays */
   SysInt   *beg;        /* beg of a NusPart */
-  uint16_t *order;      /* rows of a tile in the order of the chunks */
+  uint16_t *order;      /* rows of a tile in the order of its chunks */
   NusChunk *chunk;
   int32_t  *bucket; /* for the counting sort */
   int64_t   nbucket;
 } NusWork;
 
-/* The layout of a scope: the tiles, with their chunks, permutations and diagonals one after the other */
+/* A scope's layout: its tiles, with their chunks, permutations and diagonals in sequence */
 typedef struct {
   NusTile  *tile;
   NusChunk *chunk;
@@ -39,7 +39,7 @@ typedef struct {
   int64_t   ntile, nchunk, nperm, ndiag;
 } NusLayout;
 
-/* Does row r0 + l have the columns of row r0 moved by l, for all l < nl, and would C such rows stay within the width? */
+/* Returns whether row r0 + l has row r0's columns shifted by l, for all l < nl, and C such rows stay within the width */
 static inline int NusShifted(const NusPart *P, int r0, int nl, int C)
 {
   const SysInt  n   = P->beg[r0 + 1] - P->beg[r0];
@@ -56,9 +56,9 @@ static inline int NusShifted(const NusPart *P, int r0, int nl, int C)
   return !bad;
 }
 
-#define NUS_RECENT 16 /* chunks that one is compared with: those of a mesh look alike after some lines of nodes, and after as many as make whole nodes */
+#define NUS_RECENT 16 /* recent chunks that NusLayoutRepeat() compares; in a mesh, chunks repeat after a few lines of nodes and after a whole number of nodes */
 
-/* Have C rows from row r on the entries of C rows from row q on, all moved by as many columns? */
+/* Returns whether rows r ... r + C - 1 have the entries of rows q ... q + C - 1, all shifted by one constant */
 static inline int NusRepeats(const NusPart *P, int q, int r, int C)
 {
   const SysInt *before = P->col + P->beg[q], *col = P->col + P->beg[r];
@@ -77,10 +77,10 @@ static inline int NusRepeats(const NusPart *P, int q, int r, int C)
   return !bad;
 }
 
-/* A walk through the diagonals of consecutive rows: the next diagonal is the least one of all rows, and all rows that have an entry on it advance */
+/* Iterates over the diagonals of consecutive rows: each step takes the least diagonal and advances all rows that have an entry on it */
 typedef struct {
   SysInt pos[NUS_MAX_C];
-  SysInt head[NUS_MAX_C]; /* the diagonal of the entry at pos[], or the width of the part after the last entry */
+  SysInt head[NUS_MAX_C]; /* the diagonal of the entry at pos[]; the part's width after the last entry */
 } NusDiagonals;
 
 static inline void NusHead(const NusPart *P, int r0, int l, NusDiagonals *d)
@@ -112,4 +112,4 @@ void      NusGetPart(const NusHost *, int64_t scope, int64_t segment, const NusW
 SysStatus NusLayoutScope(const NusHost *, int64_t scope, NusWork *, NusLayout *);
 void      NusLayoutDestroy(NusLayout *);
 void      NusFillTile(const NusHost *, const NusTile *, const NusPart *, SysFill);
-void      NusFillChunk(const NusHost *, const NusTile *, const NusPart *, int chunk, SysFill, SysScalar *val, uint16_t *col); /* the values of one chunk, as they are, and its columns */
+void      NusFillChunk(const NusHost *, const NusTile *, const NusPart *, int chunk, SysFill, SysScalar *val, uint16_t *col); /* plain values and the columns of one chunk */

@@ -12,14 +12,14 @@ typedef enum {
   NUS_NONUNIFORM
 } NusSegmentation;
 
-/* NUS_SHARED is SELL for chunks that are to share their values: on the host, with SYS_VALUES_EXACT */
+/* NUS_SHARED is NUS_SELL whose chunks share values; host only, with SYS_VALUES_EXACT */
 typedef enum {
   NUS_SELL,
   NUS_JDS,
   NUS_SHARED
 } NusRows;
 
-/* Parameters that are 0, and counts that are negative, are left open. Segments of equal width have width[1]. */
+/* A parameter of 0 and a negative count are open. Segments of equal width have width[1]. */
 typedef struct {
   NusSegmentation segmentation;
   NusRows         rows;
@@ -27,5 +27,5 @@ typedef struct {
   int             sigma;    /* rows of a scope, a multiple of c */
   int64_t         width[2]; /* S1, S2 */
   int64_t         count[2]; /* K1, K2 */
-  SysValues       values;   /* the storage of values that is asked for; no other parameter depends on it, so that sums have one order */
+  SysValues       values;   /* requested storage of values. No other parameter depends on it, so every storage adds in the same order */
 } NusParams;

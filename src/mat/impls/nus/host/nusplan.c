@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   The parameters of NUS-SELL that are left open: by a model of the caches, or by trying
+   Chooses the open parameters of NUS-SELL, by a model of the caches or by timing
 */
 #define _GNU_SOURCE
 #include <math.h>
@@ -11,23 +11,13 @@
 #include "sys/systuning.h"
 #include "mat/impls/nus/host/nussearch.h"
 #include "mat/impls/nus/host/nusshare.h"
+#include "mat/impls/nus/host/nuspolicy.h"
 
-#define SAMPLE      1048576 /* entries that the model looks at, in so many */
-#define WINDOWS     4       /* windows of consecutive rows */
-#define WINDOW_ROWS 4096    /* rows of a window that chunks are chosen by, or a few less */
-#define WINDOW_PART 2       /* chunks may share values if at most this part of the values of windows is left */
-#define NEAR_BYTES  16      /* bytes that come from the second-level cache in the time of one from memory */
-#define NARROWEST   512     /* columns of a segment that is searched, */
-#define WIDEST      131072  /* and at most */
-#define STEPS       5       /* numbers of segments of a width that are considered: */
-static const int Counts[STEPS] = {0, 1, 2, 4, 8};
+#define NUS_COUNTS 5 /* numbers of segments of a width that are considered: */
+static const int Counts[NUS_COUNTS] = {0, 1, 2, 4, 8};
 
-/* What moves for an entry that is found in the second-level cache, and for a row of a further segment whose part of y is, or is not, in that
-   cache, counted as bytes from memory */
-#define BYTES_L2_HIT   8
-#define BYTES_NEAR_ROW 16
-#define BYTES_FAR_ROW  40
-#define SEGMENT_GAIN   0.9 /* segments must bring what moves down to this part of what it is without them */
+/* Bytes from memory that take as long as: an entry of x found in the second-level cache; a row of a further segment whose part of y is in that cache;
+   one whose part is not */
 
 void NusHostCache(NusCache *cache)
 {
@@ -40,7 +30,7 @@ void NusHostCache(NusCache *cache)
 #endif
 }
 
-/* The number of entries of x, a power of two, that take half of a cache */
+/* Returns the number of entries of x, a power of two, that fill half of a cache */
 static int64_t NusPlanWidth(int64_t cache)
 {
   int64_t width = 64;
@@ -49,26 +39,27 @@ static int64_t NusPlanWidth(int64_t cache)
   return width;
 }
 
-/* A model of half of the second-level cache: the line of x at each place. The numbers of places and of columns in a line are rounded down to powers of two. */
+/* A direct-mapped model of half of the second-level cache: the line of x at each place. The numbers of places and of columns a line are rounded down
+   to powers of two. */
 typedef struct {
-  int      per_line; /* log2 of the number of columns in a line */
+  int      per_line; /* log2 of the columns a line */
   uint32_t mask;
   int64_t *line;
 } Lines;
 
-/* The part of all entries whose x would not be found in the cache, if columns whose rank is less than P were stored elsewhere */
+/* Returns the fraction of entries whose x misses the cache if columns of rank less than P are stored elsewhere */
 static double NusPlanMisses(const SysCSR *A, const uint32_t *rank, int64_t P, Lines *L)
 {
-  const int64_t nz = A->i[A->m], window = SysMin(SAMPLE / WINDOWS, nz);
+  const int64_t nz = A->i[A->m], window = SysMin(NUS_SAMPLE_ENTRIES / NUS_SAMPLE_WINDOWS, nz);
   int64_t       seen = 0, missed = 0;
 
   for (int64_t k = 0; k <= L->mask; k++) L->line[k] = -1;
-  for (int w = 0; w < WINDOWS; w++) {
-    const int64_t first = (nz - window) * w / (WINDOWS - 1);
+  for (int w = 0; w < NUS_SAMPLE_WINDOWS; w++) {
+    const int64_t first = (nz - window) * w / (NUS_SAMPLE_WINDOWS - 1);
 
     for (int64_t k = first; k < first + window; k++) {
       const int64_t line = A->j[k] >> L->per_line;
-      const int     warm = k >= first + window / 4; /* the misses before would occur with any layout */
+      const int     warm = k >= first + window / 4; /* cold misses do not depend on the layout */
 
       seen += warm;
       if (P && rank[A->j[k]] < P) continue;
@@ -88,13 +79,13 @@ static SysStatus NusPlanLinesCreate(const NusCache *cache, Lines *L)
   return L->line ? SYS_SUCCESS : SYS_OUT_OF_MEMORY;
 }
 
-/* Can segments bring a gain? Not if x fits the second-level cache, or if few of its lines are missed in that cache. */
+/* Returns whether segments can pay: x exceeds the second-level cache, and more than a few of its lines miss it */
 static int NusPlanSegmentable(const SysCSR *A, const NusCache *cache, Lines *L)
 {
-  return A->n * (int64_t)sizeof(SysScalar) > cache->l2 / 2 && NusPlanMisses(A, NULL, 0, L) * cache->line >= BYTES_L2_HIT;
+  return A->n * (int64_t)sizeof(SysScalar) > cache->l2 / 2 && NusPlanMisses(A, NULL, 0, L) * cache->line >= NUS_BYTES_L2_HIT;
 }
 
-/* Sets cumulated[k] to the number of entries of the k columns that have most, up to a limit, and rank[] to the order of all columns */
+/* Sets cumulated[k] to the entries of the k fullest columns, up to limit, and rank[] to the order of all columns */
 static void RankColumns(const SysCSR *A, int64_t limit, SysInt *count, SysInt *bucket, int64_t most, uint32_t *rank, double *cumulated)
 {
   int64_t place = 0;
@@ -110,31 +101,31 @@ static void RankColumns(const SysCSR *A, int64_t limit, SysInt *count, SysInt *b
   for (int64_t j = 0; j < A->n; j++) rank[j] = (uint32_t)bucket[count[j]]++;
 }
 
-/* The bytes of x and y that a product moves beyond those that every layout moves */
+/* Returns the bytes of x and y that a product moves beyond those of every layout */
 static double NusPlanCost(const SysCSR *A, const NusCache *cache, const NusParams *p, int64_t limit, const double *cumulated, double misses)
 {
   const double nz = (double)A->i[A->m], line = (double)cache->line;
-  const double miss = (int64_t)sizeof(SysScalar) * A->n <= cache->l3 / 2 ? 2 * BYTES_L2_HIT : line;
-  double       cost = nz * (misses * miss + (1 - misses) * BYTES_L2_HIT);
+  const double miss = (int64_t)sizeof(SysScalar) * A->n <= cache->l3 / 2 ? 2 * NUS_BYTES_L2_HIT : line;
+  double       cost = nz * (misses * miss + (1 - misses) * NUS_BYTES_L2_HIT);
   int64_t      at   = 0;
 
   for (int k = 0; k < 2; k++) {
     for (int64_t s = 0; s < p->count[k] && at < limit; s++) {
       const int64_t next = SysMin(at + p->width[k], limit);
-      const double  here = cumulated[next] - cumulated[at], rows = A->m ? A->m * (1 - exp(-here / A->m)) : 0; /* expected, with entries at random places */
+      const double  here = cumulated[next] - cumulated[at], rows = A->m ? A->m * (1 - exp(-here / A->m)) : 0; /* expected number of rows, for entries at random places */
 
-      cost += rows * (k ? BYTES_FAR_ROW : BYTES_NEAR_ROW) - (k ? 0 : here * BYTES_L2_HIT);
+      cost += rows * (k ? NUS_BYTES_FAR_ROW : NUS_BYTES_NEAR_ROW) - (k ? 0 : here * NUS_BYTES_L2_HIT);
       at = next;
     }
   }
-  return cost + at * (line / 2 + sizeof(SysInt) + 2 * sizeof(SysScalar)); /* for gathering */
+  return cost + at * (line / 2 + sizeof(SysInt) + 2 * sizeof(SysScalar)); /* the gather */
 }
 
-/* Chooses the numbers of segments that are left open */
+/* Chooses the open numbers of segments */
 static SysStatus NusPlanChooseCounts(const SysCSR *A, const NusCache *cache, NusParams *p)
 {
   const int64_t   n = A->n, nz = A->i[A->m];
-  const int64_t   limit = SysMin(n, Counts[STEPS - 1] * (p->width[0] + p->width[1]));
+  const int64_t   limit = SysMin(n, Counts[NUS_COUNTS - 1] * (p->width[0] + p->width[1]));
   const NusParams asked = *p;
   Lines           L;
   SysInt         *count = NULL, *bucket = NULL;
@@ -160,17 +151,17 @@ static SysStatus NusPlanChooseCounts(const SysCSR *A, const NusCache *cache, Nus
     goto done;
   }
   RankColumns(A, limit, count, bucket, most, rank, cumulated);
-  for (int k2 = 0; k2 < (asked.count[1] < 0 ? STEPS : 1); k2++) {
-    for (int k1 = 0; k1 < (asked.count[0] < 0 ? STEPS : 1); k1++) {
+  for (int k2 = 0; k2 < (asked.count[1] < 0 ? NUS_COUNTS : 1); k2++) {
+    for (int k1 = 0; k1 < (asked.count[0] < 0 ? NUS_COUNTS : 1); k1++) {
       NusParams q = asked;
       double    cost;
 
       if (q.count[0] < 0) q.count[0] = Counts[k1];
       if (q.count[1] < 0) q.count[1] = Counts[k2];
-      if (!k1 || !q.count[1]) misses = NusPlanMisses(A, rank, SysMin(limit, q.width[0] * q.count[0] + q.width[1] * q.count[1]), &L); /* narrow segments change little if others exist */
+      if (!k1 || !q.count[1]) misses = NusPlanMisses(A, rank, SysMin(limit, q.width[0] * q.count[0] + q.width[1] * q.count[1]), &L); /* next to wide segments, narrow ones change the misses little */
       cost = NusPlanCost(A, cache, &q, limit, cumulated, misses) + nz * (double)(sizeof(SysScalar) + sizeof(uint16_t));
       if (cost >= best) continue;
-      best = k1 || k2 ? cost : SEGMENT_GAIN * cost;
+      best = k1 || k2 ? cost : NUS_SEGMENT_GAIN * cost;
       *p   = q;
     }
   }
@@ -183,7 +174,7 @@ done:
   return status;
 }
 
-/* Adds the value blocks of a window, whose layout is L */
+/* Adds the value blocks of a window with layout L */
 static SysStatus NusPlanShareWindow(const NusHost *window, int64_t scope, const NusWork *w, const NusLayout *L, NusBlocks *blocks)
 {
   NusHost A = *window;
@@ -195,16 +186,16 @@ static SysStatus NusPlanShareWindow(const NusHost *window, int64_t scope, const 
   return NusShareTile(&A, L->tile, &P, SYS_FILL_VALUES, blocks, NULL);
 }
 
-/* Estimates the bytes without segments, in chunks of c, from windows of rows around entries evenly spread over the matrix; with blocks those of shared values, which
-   are SYS_TOO_MANY_BYTES if sharing would save too little */
+/* Estimates the bytes without segments in chunks of c, from windows of rows around evenly spread entries. With blocks it counts shared values, and
+   returns SYS_TOO_MANY_BYTES if sharing saves too little. */
 static SysStatus NusPlanSampleBytes(const SysCSR *csr, NusRows rows, int c, NusBlocks *blocks, double *bytes)
 {
-  const int window = WINDOW_ROWS / c * c;
+  const int window = NUS_SAMPLE_ROWS / c * c;
   NusHost   A      = {
            .csr = *csr, .params = {.segmentation = NUS_NONE, .rows = rows, .c = c, .sigma = window},
                 .nsegment = 1
   };
-  const int64_t nz = csr->i[csr->m], nscope = (csr->m + window - 1) / window, n = SysMin(WINDOWS, nscope);
+  const int64_t nz = csr->i[csr->m], nscope = (csr->m + window - 1) / window, n = SysMin(NUS_SAMPLE_WINDOWS, nscope);
   NusWork       w;
   SysStatus     status = NusWorkCreate(&A, &w);
   double        slots  = 0;
@@ -223,7 +214,7 @@ static SysStatus NusPlanSampleBytes(const SysCSR *csr, NusRows rows, int c, NusB
       *bytes += weight * (sizeof(uint16_t) * (double)(L.tile[0].ncol + L.nperm) + sizeof(NusChunk) * (double)L.nchunk + sizeof(*L.diag) * (double)L.ndiag);
       slots += weight * (double)L.tile[0].nslot;
       if (blocks) {
-        blocks->most += L.tile[0].nslot / WINDOW_PART;
+        blocks->most += L.tile[0].nslot / NUS_SHARED_WINDOW;
         *bytes += weight * sizeof(uint32_t) * (double)L.nchunk;
         status = NusPlanShareWindow(&A, scope, &w, &L, blocks);
       }
@@ -232,12 +223,12 @@ static SysStatus NusPlanSampleBytes(const SysCSR *csr, NusRows rows, int c, NusB
   }
   if (!blocks) *bytes += sizeof(SysScalar) * slots;
   else if (!status && (double)NUS_SHARED_PART * (double)blocks->nval > slots) status = SYS_TOO_MANY_BYTES;
-  else if (blocks->seen) *bytes += sizeof(SysScalar) * ((double)blocks->nval + slots * (double)blocks->far / (NEAR_BYTES * (double)blocks->seen));
+  else if (blocks->seen) *bytes += sizeof(SysScalar) * ((double)blocks->nval + slots * (double)blocks->far / (NUS_SHARED_NEAR * (double)blocks->seen));
   NusWorkDestroy(&w);
   return status;
 }
 
-/* Estimates the same bytes, but keeps the estimates for SELL in known */
+/* Estimates the same bytes, and caches the estimates for SELL in known */
 static SysStatus NusPlanBytes(const SysCSR *A, NusRows rows, int c, NusBytes *known, double *bytes)
 {
   double   *found  = &known->of[c / 8 - 1];
@@ -261,7 +252,7 @@ SysStatus NusHostModel(const SysCSR *A, const NusParams *p, NusBytes *known, dou
   return status;
 }
 
-/* Chooses long chunks if they save bytes: if columns are stored by diagonals, one number then stands for more entries */
+/* Chooses long chunks if they save bytes: a diagonal's number then stands for more entries */
 static SysStatus NusPlanChooseChunk(const SysCSR *A, NusParams *p, NusBytes *known)
 {
   double    bytes[2];
@@ -282,7 +273,7 @@ SysStatus NusHostPlanPlain(const SysCSR *A, NusParams *p)
   return status;
 }
 
-/* Chooses chunks that share their values, if they may and do: 24 rows are a multiple of 2, 3, 4, 6 and 8 unknowns per node */
+/* Chooses chunks that share values, if allowed and possible: 24 rows are a multiple of 2, 3, 4, 6 and 8 unknowns a node */
 static SysStatus NusPlanChooseShared(const SysCSR *A, const NusCache *cache, NusParams *p, NusBytes *known)
 {
   const int c[]  = {24, NUS_MAX_C, p->c};
@@ -317,7 +308,7 @@ SysStatus NusHostPlan(const SysCSR *A, const NusCache *cache, int nthread, NusPa
   if (!status && !chosen) status = NusPlanChooseShared(A, cache, p, known);
   if (status) return status;
   if (!p->sigma) {
-    for (p->sigma = NUS_MAX_SCOPE / 2; p->sigma > 64 && (int64_t)p->sigma * nthread * 8 > A->m; p->sigma /= 2) { } /* eight scopes for each thread */
+    for (p->sigma = NUS_MAX_SCOPE / 2; p->sigma > 64 && (int64_t)p->sigma * nthread * 8 > A->m; p->sigma /= 2) { } /* eight scopes a thread */
   }
   p->sigma = NusScopeRows(p->sigma, p->c);
   if (!p->width[0]) p->width[0] = NusPlanWidth(cache->l1);
@@ -328,7 +319,8 @@ SysStatus NusHostPlan(const SysCSR *A, const NusCache *cache, int nthread, NusPa
   return SYS_SUCCESS;
 }
 
-/* Lists alternatives in the order of NusHostTune(): chunks, then numbers of segments. A chunk of 0 and a negative number stand for those of the best so far. */
+/* Lists alternatives in the order in which NusHostTune() tries them: chunks, then numbers of segments. A chunk of 0 and a negative number mean the
+   best ones so far. */
 int NusHostAlternatives(const SysCSR *A, const NusCache *cache, const NusParams *asked, const NusParams *plan, NusParams *list)
 {
   Lines L;
@@ -344,7 +336,7 @@ int NusHostAlternatives(const SysCSR *A, const NusCache *cache, const NusParams 
   free(L.line);
   if (!segmentable) return n;
   for (int k = 1; k >= 0; k--) {
-    for (int step = 0; step < STEPS && asked->count[k] < 0; step++) {
+    for (int step = 0; step < NUS_COUNTS && asked->count[k] < 0; step++) {
       if (step && A->n <= plan->width[k] * Counts[step - 1]) break;
       if (Counts[step] == plan->count[k]) continue;
       list[n]              = *plan;
@@ -356,7 +348,7 @@ int NusHostAlternatives(const SysCSR *A, const NusCache *cache, const NusParams 
   return n;
 }
 
-/* What trials need */
+/* The state of the trials */
 typedef struct {
   const SysCSR     *csr;
   const NusCache   *cache;
@@ -365,7 +357,7 @@ typedef struct {
   SysScalar        *x, *z;
 } Trials;
 
-/* Converts with these parameters and takes the shortest time of some products */
+/* Converts with these parameters and sets the shortest time of some products */
 static SysStatus NusPlanTrial(void *ctx, const NusParams *params, double *best)
 {
   Trials   *T = (Trials *)ctx;
@@ -383,13 +375,13 @@ static SysStatus NusPlanTrial(void *ctx, const NusParams *params, double *best)
     (*T->kernels->mult)(A, 1, T->x, 0, NULL, T->z);
     seconds = SysSeconds(CLOCK_MONOTONIC) - t0;
     T->tried++;
-    if (k && seconds < *best) *best = seconds; /* the first product brings the matrix to the caches */
+    if (k && seconds < *best) *best = seconds; /* the first product loads the caches */
   }
   NusHostDestroy(A);
   return status == SYS_TOO_LARGE ? SYS_SUCCESS : status;
 }
 
-/* Tries the parameters that are left open: first C without segments, then the segments */
+/* Tries the open parameters: C without segments, then the segments */
 SysStatus NusHostTune(const SysCSR *csr, const NusCache *cache, int nthread, const NusKernels *kernels, NusParams *params, int *tried)
 {
   const NusParams asked  = *params;
@@ -408,7 +400,7 @@ SysStatus NusHostTune(const SysCSR *csr, const NusCache *cache, int nthread, con
     best    = seconds;
     *params = p;
   }
-  if (!status && asked.segmentation == NUS_NONUNIFORM) status = NusSearchSegments(csr->n, NARROWEST, WIDEST, &asked, best, NusPlanTrial, &T, params);
+  if (!status && asked.segmentation == NUS_NONUNIFORM) status = NusSearchSegments(csr->n, NUS_SEARCH_LEAST, NUS_SEARCH_MOST, &asked, best, NusPlanTrial, &T, params);
   *tried = T.tried;
   free(T.x);
   free(T.z);

@@ -1,30 +1,31 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   The search for the widths S1, S2 and the numbers K1, K2 of segments by trials, as in section 3.3.3 of the thesis
+   Searches the widths S1, S2 and the numbers K1, K2 of segments by trials (section 3.3.3 of the thesis in nushost.h). For comparison: only
+   MAT_NUSSELL_TUNE_EXHAUSTIVE calls it.
 
-   A trial is a conversion and some products, so that a full search is out of reach. First a coarse grid is tried: all widths that are powers of two, with a few
-   numbers of segments, the wide segments first. From the best point the search goes on in steps: the numbers are doubled and halved, and then changed by smaller and
-   smaller steps down to 1; widths are doubled and halved, with as many columns in segments as before, or with as many segments. It ends when no step brings SYS_TUNE_GAIN.
+   A trial is a conversion and some products, so a full search is not affordable. First a coarse grid: all widths that are powers of two, with a few
+   numbers of segments, wide segments first. Then steps from the best point: numbers are doubled and halved, then changed by ever smaller steps down
+   to 1; widths are doubled and halved, with the same number of columns in segments or the same number of segments. The search ends when no step gains
+   SYS_TUNE_GAIN.
 */
 #include <string.h>
 
 #include "sys/systuning.h"
 #include "mat/impls/nus/host/nussearch.h"
-
-#define SEEN 256 /* trials, at most */
+#include "mat/impls/nus/host/nuspolicy.h"
 
 typedef struct {
   NusTrial *trial;
   void     *ctx;
   int64_t   n; /* columns of the matrix */
   int64_t   narrowest, widest;
-  NusParams asked; /* widths of 0 and negative numbers are open */
-  NusParams best, seen[SEEN];
-  double    least; /* the time of the best */
+  NusParams asked; /* open: widths of 0, negative numbers */
+  NusParams best, seen[NUS_SEARCH_TRIED];
+  double    least; /* seconds of the best */
   int       nseen;
 } Search;
 
-/* Do both stand for the same layout? The width of no segments does not matter. */
+/* Returns whether both give the same layout; the width of zero segments does not matter */
 static int NusSearchSame(const NusParams *p, const NusParams *q)
 {
   for (int k = 0; k < 2; k++) {
@@ -33,7 +34,7 @@ static int NusSearchSame(const NusParams *p, const NusParams *q)
   return 1;
 }
 
-/* Tries segments of width[k] with this number, and those of the other width as in the best so far; *better if they are */
+/* Tries `count` segments of width[k] with the other width's best; sets *better if that is faster */
 static SysStatus NusSearchTry(Search *S, int k, int64_t width, int64_t count, int *better)
 {
   NusParams p = S->best;
@@ -48,7 +49,7 @@ static SysStatus NusSearchTry(Search *S, int k, int64_t width, int64_t count, in
   for (int i = 0; i < S->nseen; i++) {
     if (NusSearchSame(&S->seen[i], &p)) return SYS_SUCCESS;
   }
-  if (S->nseen == SEEN) return SYS_SUCCESS;
+  if (S->nseen == NUS_SEARCH_TRIED) return SYS_SUCCESS;
   S->seen[S->nseen++] = p;
   status              = (*S->trial)(S->ctx, &p, &seconds);
   if (status) return status;
@@ -59,7 +60,7 @@ static SysStatus NusSearchTry(Search *S, int k, int64_t width, int64_t count, in
   return SYS_SUCCESS;
 }
 
-/* Searches the number of segments of the width at hand */
+/* Searches the number of segments of width[k] */
 static SysStatus NusSearchCount(Search *S, int k, int *moved)
 {
   const int64_t width = S->best.width[k];
@@ -77,7 +78,7 @@ static SysStatus NusSearchCount(Search *S, int k, int *moved)
   return status;
 }
 
-/* Searches the width, with as many columns in segments or with as many segments */
+/* Searches width[k], with a constant number of columns in segments or of segments */
 static SysStatus NusSearchWidth(Search *S, int k, int *moved)
 {
   int       better;

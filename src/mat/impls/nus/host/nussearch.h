@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   The search for the widths and numbers of NUS-SELL's segments by trials, on the host and on a device
+   The search by trials for the widths and numbers of NUS-SELL's segments, on host and device; for comparison
 */
 #pragma once
 
@@ -14,7 +14,8 @@ extern "C" {
 /* Sets the seconds of a product with these parameters */
 typedef SysStatus NusTrial(void *ctx, const NusParams *, double *seconds);
 
-/* Searches the widths, from narrowest to widest, and numbers of segments that asked leaves open, from *best on, a trial of which took least seconds; n: columns of the matrix */
+/* Searches the widths, from narrowest to widest, and the numbers that asked leaves open. Starts from *best, whose trial took `least` seconds. n:
+   columns of the matrix. */
 SysStatus NusSearchSegments(int64_t n, int64_t narrowest, int64_t widest, const NusParams *asked, double least, NusTrial *, void *ctx, NusParams *best);
 
 #if defined(__cplusplus)

@@ -4,7 +4,7 @@
 
 #include "mat/impls/nus/host/nusshare.h"
 
-#define FIRST_BLOCKS 64 /* that there is room for at first */
+#define NUS_BLOCKS_FIRST 64 /* initial capacity of a NusBlocks, in blocks */
 
 void NusBlocksDestroy(NusBlocks *B)
 {
@@ -15,7 +15,7 @@ void NusBlocksDestroy(NusBlocks *B)
   memset(B, 0, sizeof(*B));
 }
 
-/* A number for the bits of a block, in four chains that do not wait for each other; C is a multiple of 8 */
+/* Hashes the bits of a block in four independent chains; C is a multiple of 8 */
 static uint64_t NusBlockHash(const SysScalar *val, int64_t n)
 {
   const char    *at   = (const char *)val;
@@ -30,7 +30,7 @@ static uint64_t NusBlockHash(const SysScalar *val, int64_t n)
   return h[0] ^ h[0] >> 32;
 }
 
-/* Makes room for the values of one more block */
+/* Ensures capacity for the values of one more block */
 static SysStatus NusBlocksReserve(NusBlocks *B, int64_t n)
 {
   const int64_t room = 2 * (B->nval + n);
@@ -55,10 +55,10 @@ static int64_t NusBlockSlot(const NusBlocks *B, const SysScalar *val, int64_t n,
   }
 }
 
-/* Makes room for the numbers of one more block */
+/* Ensures capacity for one more block */
 static SysStatus NusBlocksGrow(NusBlocks *B)
 {
-  const int64_t capacity = B->capacity ? 2 * B->capacity : FIRST_BLOCKS;
+  const int64_t capacity = B->capacity ? 2 * B->capacity : NUS_BLOCKS_FIRST;
   int64_t      *begin, *last, *slot;
 
   if (B->n < B->capacity) return SYS_SUCCESS;
@@ -84,7 +84,7 @@ static SysStatus NusBlocksGrow(NusBlocks *B)
   return SYS_SUCCESS;
 }
 
-/* Another chunk has this block, of n values */
+/* Counts another chunk with this block of n values */
 static void NusBlocksSee(NusBlocks *B, int64_t block, int64_t n)
 {
   if (B->seen - B->last[block] > B->near) B->far += n;
@@ -92,7 +92,7 @@ static void NusBlocksSee(NusBlocks *B, int64_t block, int64_t n)
   B->seen += n;
 }
 
-/* Finds the block of n values that were written after the blocks, or makes it one of them */
+/* Finds the block of the n values after the last block, or appends it */
 static SysStatus NusBlocksFind(NusBlocks *B, int64_t n, int64_t *block)
 {
   SysStatus status = NusBlocksGrow(B);
@@ -113,7 +113,7 @@ static SysStatus NusBlocksFind(NusBlocks *B, int64_t n, int64_t *block)
   return SYS_SUCCESS;
 }
 
-/* A chunk of a tile */
+/* A chunk seen before */
 typedef struct {
   int       row;
   NusChunk  chunk;
@@ -121,7 +121,8 @@ typedef struct {
   uint16_t *col; /* its columns */
 } Seen;
 
-/* Finds among n chunks one that has the entries of C rows from row r on, moved, and their values; NULL: none. The values of the rows have to lie one after the other. */
+/* Returns one of n recent chunks with the shifted entries and the values of the C rows from r on, or NULL. The values of these rows must be
+   contiguous. */
 static const Seen *NusShareRepeat(const NusHost *A, const NusPart *P, NusChunk h, int r, const Seen *recent, int n)
 {
   const int C = A->params.c;
@@ -136,7 +137,7 @@ static const Seen *NusShareRepeat(const NusHost *A, const NusPart *P, NusChunk h
   return NULL;
 }
 
-/* Writes the columns of a chunk that repeats another one: those of diagonals are moved, others count from the base of the chunk */
+/* Writes the columns of a chunk that repeats another: diagonals are shifted, other columns count from the chunk's base */
 static void NusShareColumns(const Seen *s, int moved, int C, uint16_t *col)
 {
   const int n = NusStepUnits(s->chunk.kind, C) * (int)s->chunk.n;

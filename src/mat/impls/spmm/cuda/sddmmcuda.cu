@@ -1,17 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   Sampled products of dense matrices on a CUDA device.
+   SDDMM on a CUDA device: entries of D1 D2^T in the pattern of A.
 
-   A block of threads reads its rows from the columns of the left matrix into shared memory. If no row is long, each team of lanes takes one of these rows. Else a block
-   has a share (spmmcudaplan.cu), some rows or a part of a long row, and its teams take the entries of the share by turns, whatever rows these are in.
+   A thread block reads its rows of the left matrix from the columns into shared memory. If no row is long, a team of lanes has one of these rows.
+   Otherwise a block has a share (spmmcudaplan.cu), whose entries its teams take in turn, whatever their rows.
 
-   A team keeps the row of the left matrix in registers. Its groups of lanes take entries by turns: each lane multiplies its vectors of 16 bytes for as many entries as
-   its group has lanes, before the lanes exchange their sums so that each lane has the result of one entry.
+   A team keeps the left row in registers. Its groups of lanes take entries in turn: each lane multiplies its 16-byte vectors for as many entries as
+   its group has lanes; then the lanes exchange sums, so that each lane has the result of one entry.
 */
 #include "mat/impls/spmm/cuda/spmmcuda.cuh"
-
-#define TEAM   8 /* lanes of a row */
-#define FLYING 8 /* vectors that a lane reads together, at most */
 
 static __device__ inline SysReal SddmmDot(SysReal sum, const SpmmVector &x, const SpmmVector &y)
 {
@@ -24,18 +21,18 @@ static __device__ inline SysReal SddmmDot(SysReal sum, const SpmmVector &x, cons
   return sum;
 }
 
-/* Blocks of a multiprocessor, for which a thread has registers */
+/* Minimum of resident blocks a multiprocessor */
 template <int LANES, int PER>
 static constexpr int SddmmBlocks()
 {
-  return LANES < TEAM ? 5 : PER == 2 ? 3 : 4;
+  return LANES < SPMM_TEAM_LEAST ? 5 : PER == 2 ? 3 : 4;
 }
 
 /* The operands of a sampled product */
 struct SddmmOperand {
   const int           *i, *j;
   const unsigned char *local;
-  const SysReal       *a; /* NULL: the results are not scaled */
+  const SysReal       *a; /* NULL: no scaling */
   const SysReal       *left;
   int64_t              ld;
   int                  ncol;
@@ -44,7 +41,7 @@ struct SddmmOperand {
   SysReal             *values;
 };
 
-/* LANES lanes have a sum for each of LANES entries; lane l gets that of entry l over all lanes */
+/* Reduces LANES sums over LANES lanes; lane l gets the total of sum l */
 template <int LANES>
 static __device__ inline SysReal SddmmExchange(unsigned team, SysReal sum[LANES], int lane)
 {
@@ -62,15 +59,15 @@ static __device__ inline SysReal SddmmExchange(unsigned team, SysReal sum[LANES]
   return sum[0];
 }
 
-/* Rows of the left matrix from its columns to shared memory */
+/* Transposes rows of the left matrix from its columns into shared memory */
 template <int VECTORS>
 static __device__ inline void SddmmTile(const SddmmOperand &A, int64_t r0, int64_t rows, SpmmVector *tile)
 {
 #pragma unroll
-  for (int s = 0; s < (VECTORS * BLOCK_ROWS + SYS_THREADS - 1) / SYS_THREADS; s++) {
-    const int at = (int)threadIdx.x + s * SYS_THREADS, q = at % BLOCK_ROWS, v = at / BLOCK_ROWS;
+  for (int s = 0; s < (VECTORS * SPMM_BLOCK_ROWS + SYS_THREADS - 1) / SYS_THREADS; s++) {
+    const int at = (int)threadIdx.x + s * SYS_THREADS, q = at % SPMM_BLOCK_ROWS, v = at / SPMM_BLOCK_ROWS;
 
-    if (v < VECTORS) tile[SpmmSlot<VECTORS>(q, v)] = SpmmGather(A.left + r0 + q, A.ld, v * SPMM_VECTOR, q < rows ? A.ncol - v * SPMM_VECTOR : 0);
+    if (v < VECTORS) tile[SpmmSlot<VECTORS>(q, v)] = SpmmGather(A.left + r0 + q, A.ld, v * SPMM_VECTOR_NUMBERS, q < rows ? A.ncol - v * SPMM_VECTOR_NUMBERS : 0);
   }
   __syncthreads();
 }
@@ -81,21 +78,21 @@ static __device__ inline void SddmmResult(const SddmmOperand &A, int q, SysReal 
   A.values[q] = A.a ? result * __ldg(&A.a[q]) : result;
 }
 
-/* ------------------------------------------------- a row for each team ------------------------------------------------- */
+/* ------------------------------------------------- a row a team ------------------------------------------------- */
 
-/* Columns of TIMES * TEAM entries from k on, or -1 for those that do not exist */
+/* Loads the columns of TIMES * SPMM_TEAM_LEAST entries from k on; -1 after the end */
 template <int TIMES>
 static __device__ inline void SddmmColumns(const SddmmOperand &A, int k, int k1, int t, int column[TIMES])
 {
 #pragma unroll
-  for (int s = 0; s < TIMES; s++) column[s] = k + s * TEAM + t < k1 ? __ldg(&A.j[k + s * TEAM + t]) : -1;
+  for (int s = 0; s < TIMES; s++) column[s] = k + s * SPMM_TEAM_LEAST + t < k1 ? __ldg(&A.j[k + s * SPMM_TEAM_LEAST + t]) : -1;
 }
 
-/* The results of TIMES * TEAM entries from k on, of which those before k1 exist, or all if WHOLE is true. Lane l of a group has vectors l, l + LANES ... of x. */
+/* Computes TIMES * SPMM_TEAM_LEAST results from entry k on; only those before k1 exist, unless WHOLE. Lane l of a group has vectors l, l + LANES, ... of x. */
 template <int LANES, int PER, int TIMES, bool WHOLE>
 static __device__ inline void SddmmSome(const SddmmOperand &A, int k, int k1, int t, unsigned team, const SpmmVector x[PER], const int column[TIMES])
 {
-  constexpr int STEP = FLYING / PER < TIMES * LANES ? FLYING / PER : TIMES * LANES;
+  constexpr int STEP = SDDMM_LOADS / PER < TIMES * LANES ? SDDMM_LOADS / PER : TIMES * LANES;
   const int     lane = t % LANES, group = t - lane;
   SysReal       sum[TIMES][LANES];
 
@@ -105,7 +102,7 @@ static __device__ inline void SddmmSome(const SddmmOperand &A, int k, int k1, in
 
 #pragma unroll
     for (int e = 0; e < STEP; e++) {
-      const int c = __shfl_sync(team, column[(e0 + e) / LANES], group + (e0 + e) % LANES, TEAM);
+      const int c = __shfl_sync(team, column[(e0 + e) / LANES], group + (e0 + e) % LANES, SPMM_TEAM_LEAST);
 
 #pragma unroll
       for (int v = 0; v < PER; v++) y[e][v] = WHOLE || c >= 0 ? __ldg(&A.right[(int64_t)c * (LANES * PER) + v * LANES + lane]) : SpmmZero();
@@ -121,7 +118,7 @@ static __device__ inline void SddmmSome(const SddmmOperand &A, int k, int k1, in
   }
 #pragma unroll
   for (int s = 0; s < TIMES; s++) {
-    const int     q      = k + s * TEAM + t;
+    const int     q      = k + s * SPMM_TEAM_LEAST + t;
     const SysReal result = SddmmExchange<LANES>(team, sum[s], lane);
 
     if (WHOLE || q < k1) SddmmResult(A, q, result);
@@ -131,16 +128,16 @@ static __device__ inline void SddmmSome(const SddmmOperand &A, int k, int k1, in
 template <int LANES, int PER>
 static __global__ void __launch_bounds__(SYS_THREADS, (SddmmBlocks<LANES, PER>())) SddmmRows(int64_t m, const SddmmOperand A)
 {
-  constexpr int         VECTORS = LANES * PER, TIMES = VECTORS < FLYING ? FLYING / VECTORS : 1;
-  constexpr bool        AHEAD = PER < 4; /* the next columns are read while these entries are made; the widest rows have no registers for that */
-  __shared__ SpmmVector tile[VECTORS * BLOCK_ROWS];
-  const int             t = (int)threadIdx.x % TEAM, y = (int)threadIdx.x / TEAM;
-  const int64_t         r0   = (int64_t)blockIdx.x * BLOCK_ROWS;
-  const unsigned        team = ((1u << TEAM) - 1) << (threadIdx.x % SYS_WARP / TEAM * TEAM);
+  constexpr int         VECTORS = LANES * PER, TIMES = VECTORS < SDDMM_LOADS ? SDDMM_LOADS / VECTORS : 1;
+  constexpr bool        AHEAD = PER < 4; /* reads the next columns during these results; the widest rows lack the registers */
+  __shared__ SpmmVector tile[VECTORS * SPMM_BLOCK_ROWS];
+  const int             t = (int)threadIdx.x % SPMM_TEAM_LEAST, y = (int)threadIdx.x / SPMM_TEAM_LEAST;
+  const int64_t         r0   = (int64_t)blockIdx.x * SPMM_BLOCK_ROWS;
+  const unsigned        team = ((1u << SPMM_TEAM_LEAST) - 1) << (threadIdx.x % SYS_WARP / SPMM_TEAM_LEAST * SPMM_TEAM_LEAST);
   int                   column[TIMES], next[TIMES];
   SpmmVector            x[PER];
 
-  static_assert(SYS_THREADS / TEAM == BLOCK_ROWS, "each team takes one row");
+  static_assert(SYS_THREADS / SPMM_TEAM_LEAST == SPMM_BLOCK_ROWS, "each team takes one row");
   SddmmTile<VECTORS>(A, r0, m - r0, tile);
   if (r0 + y >= m) return;
   const int k1 = __ldg(&A.i[r0 + y + 1]);
@@ -149,24 +146,24 @@ static __global__ void __launch_bounds__(SYS_THREADS, (SddmmBlocks<LANES, PER>()
 #pragma unroll
   for (int v = 0; v < PER; v++) x[v] = tile[SpmmSlot<VECTORS>(y, v * LANES + t % LANES)];
   if (AHEAD) SddmmColumns<TIMES>(A, k, k1, t, next);
-  for (; k + TEAM * TIMES <= k1; k += TEAM * TIMES) {
+  for (; k + SPMM_TEAM_LEAST * TIMES <= k1; k += SPMM_TEAM_LEAST * TIMES) {
     if (AHEAD) {
 #pragma unroll
       for (int s = 0; s < TIMES; s++) column[s] = next[s];
-      SddmmColumns<TIMES>(A, k + TEAM * TIMES, k1, t, next);
+      SddmmColumns<TIMES>(A, k + SPMM_TEAM_LEAST * TIMES, k1, t, next);
     } else SddmmColumns<TIMES>(A, k, k1, t, column);
     SddmmSome<LANES, PER, TIMES, true>(A, k, k1, t, team, x, column);
   }
-  for (; k < k1; k += TEAM) {
+  for (; k < k1; k += SPMM_TEAM_LEAST) {
     if (AHEAD && TIMES == 1) column[0] = next[0];
     else SddmmColumns<1>(A, k, k1, t, column);
     SddmmSome<LANES, PER, 1, false>(A, k, k1, t, team, x, column);
   }
 }
 
-/* ------------------------------------------------- a share for each block ------------------------------------------------- */
+/* ------------------------------------------------- a share a block ------------------------------------------------- */
 
-/* The column of entry k and its row in the share, or -1 and any row if it does not exist */
+/* Loads the column of entry k and its row in the share; column -1 and any row after the end */
 static __device__ inline void SddmmEntry(const SddmmOperand &A, int k, int end, int &column, int &row)
 {
   column = -1;
@@ -179,8 +176,8 @@ static __device__ inline void SddmmEntry(const SddmmOperand &A, int k, int end, 
 template <int LANES, int PER>
 static __global__ void __launch_bounds__(SYS_THREADS, PER == 1 ? 4 : 3) SddmmShares(const SddmmOperand A, const SpmmShare *__restrict__ shares)
 {
-  constexpr int         VECTORS = LANES * PER, STEP = FLYING / PER < LANES ? FLYING / PER : LANES;
-  __shared__ SpmmVector tile[VECTORS * BLOCK_ROWS];
+  constexpr int         VECTORS = LANES * PER, STEP = SDDMM_LOADS / PER < LANES ? SDDMM_LOADS / PER : LANES;
+  __shared__ SpmmVector tile[VECTORS * SPMM_BLOCK_ROWS];
   const SpmmShare       share = shares[blockIdx.x];
   const int             t     = (int)threadIdx.x % LANES;
   const unsigned        team  = ((1u << LANES) - 1) << (threadIdx.x % SYS_WARP / LANES * LANES);
@@ -224,7 +221,7 @@ template <int LANES, int PER>
 static void SddmmLaunch(const SpmmDevice *S, int64_t m, const SddmmOperand &A, cudaStream_t stream)
 {
   if (S->deal.nshare) SddmmShares<LANES, PER><<<(unsigned)S->deal.nshare, SYS_THREADS, 0, stream>>>(A, S->deal.share);
-  else SddmmRows<LANES, PER><<<SysBlocks(m, BLOCK_ROWS), SYS_THREADS, 0, stream>>>(m, A);
+  else SddmmRows<LANES, PER><<<SysBlocks(m, SPMM_BLOCK_ROWS), SYS_THREADS, 0, stream>>>(m, A);
 }
 
 SysStatus SddmmDevice(const SpmmDevice *S, const SysCSR *A, int ncol, int width, const SysReal *left, int64_t ld, const SysReal *right, int add, int scale, SysReal *values, SysStream stream)
@@ -233,7 +230,7 @@ SysStatus SddmmDevice(const SpmmDevice *S, const SysCSR *A, int ncol, int width,
   int which                                                                                      = 0;
 
   if (!A->nz) return SYS_SUCCESS;
-  while (SPMM_VECTOR << which < width) which++;
+  while (SPMM_VECTOR_NUMBERS << which < width) which++;
   launch[which](S, A->m, {A->i, A->j, S->deal.local, scale ? A->a : NULL, left, ld, ncol, (const SpmmVector *)right, add, values}, stream);
   SYS_CUDA(cudaPeekAtLastError());
   return SYS_SUCCESS;

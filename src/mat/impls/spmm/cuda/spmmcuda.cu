@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   Products of a sparse and a dense matrix on a CUDA device.
+   SpMM on a CUDA device, for rows of similar length.
 
-   A team of lanes makes a row of the product. A block of threads makes BLOCK_ROWS rows, which go through shared memory to the columns of the result. Long rows are
-   cut into parts (spmmcudaplan.cu): each part is summed up by a team of its own, and the row adds up its parts.
+   A team of lanes computes a row of the product. A thread block computes SPMM_BLOCK_ROWS rows, which it transposes in shared memory into the columns of
+   the result. Long rows are cut into parts (spmmcudaplan.cu): a team sums each part, and the row adds up its parts.
 */
 #include "mat/impls/spmm/cuda/spmmcudarow.cuh"
 
+/* Sums the parts of long rows, a team a part, into sums[] */
 template <int LANES, int PER>
 static __global__ void __launch_bounds__(SYS_THREADS, SpmmBlocks<LANES>()) SpmmParts(const SpmmOperand A, int64_t npart, const int *begin, const int *end, SpmmVector *__restrict__ sums)
 {
-  constexpr int ALL = LANES < TEAM ? TEAM : LANES;
+  constexpr int ALL = LANES < SPMM_TEAM_LEAST ? SPMM_TEAM_LEAST : LANES;
   const int     t   = (int)threadIdx.x % ALL;
   const int64_t p   = ((int64_t)blockIdx.x * SYS_THREADS + threadIdx.x) / ALL;
   SpmmVector    sum[PER];
@@ -23,7 +24,7 @@ static __global__ void __launch_bounds__(SYS_THREADS, SpmmBlocks<LANES>()) SpmmP
   }
 }
 
-/* A block of threads adds up the parts of a row that has many of these, in place of the first one */
+/* A thread block adds up a row's many parts in place of the first */
 template <int LANES, int PER>
 static __global__ void __launch_bounds__(SYS_THREADS) SpmmJoin(const int *__restrict__ join, const int *__restrict__ first, SpmmVector *sums)
 {
@@ -57,15 +58,16 @@ static __global__ void __launch_bounds__(SYS_THREADS) SpmmJoin(const int *__rest
   }
 }
 
+/* Computes the rows of the sum of TERMS terms; ld == 0: C is a panel */
 template <int LANES, int PER, int TERMS>
 static __global__ void __launch_bounds__(SYS_THREADS, SpmmBlocks<LANES>()) SpmmRows(int64_t m, const SpmmOperand A, const SpmmOperand B, int ncol, SysReal *__restrict__ C, int64_t ld)
 {
-  constexpr int      ALL = LANES < TEAM ? TEAM : LANES, WIDTH = LANES * PER * SPMM_VECTOR;
-  __shared__ SysReal tile[WIDTH * (BLOCK_ROWS + 1)];
+  constexpr int      ALL = LANES < SPMM_TEAM_LEAST ? SPMM_TEAM_LEAST : LANES, WIDTH = LANES * PER * SPMM_VECTOR_NUMBERS;
+  __shared__ SysReal tile[WIDTH * (SPMM_BLOCK_ROWS + 1)];
   const int          t  = (int)threadIdx.x % ALL;
-  const int64_t      r0 = (int64_t)blockIdx.x * BLOCK_ROWS;
+  const int64_t      r0 = (int64_t)blockIdx.x * SPMM_BLOCK_ROWS;
 
-  for (int y = (int)threadIdx.x / ALL; y < BLOCK_ROWS; y += SYS_THREADS / ALL) {
+  for (int y = (int)threadIdx.x / ALL; y < SPMM_BLOCK_ROWS; y += SYS_THREADS / ALL) {
     const int64_t r = r0 + y;
     SpmmVector    sum[PER], more[PER];
 
@@ -76,18 +78,19 @@ static __global__ void __launch_bounds__(SYS_THREADS, SpmmBlocks<LANES>()) SpmmR
     for (int v = 0; v < PER; v++) {
       if (TERMS > 1) SpmmAdd(sum[v], 1, more[v]);
       if (t < LANES && !ld) ((SpmmVector *)C)[r * (LANES * PER) + v * LANES + t] = sum[v];
-      else if (t < LANES) SpmmKeep(sum[v], tile, BLOCK_ROWS + 1, v * LANES + t, y);
+      else if (t < LANES) SpmmKeep(sum[v], tile, SPMM_BLOCK_ROWS + 1, v * LANES + t, y);
     }
   }
   if (!ld) return;
   __syncthreads();
-  SpmmWrite(tile, BLOCK_ROWS, WIDTH, r0, m, ncol, C, ld);
+  SpmmWrite(tile, SPMM_BLOCK_ROWS, WIDTH, r0, m, ncol, C, ld);
 }
 
+/* Sums the parts of long rows, joins those of rows with many parts, then computes all rows */
 template <int LANES, int PER>
 static SysStatus SpmmLaunch(int64_t m, const SpmmDeviceTerm term[], int nterm, const SpmmOperand A[], int ncol, SysReal *C, int64_t ld, cudaStream_t stream)
 {
-  constexpr int ALL = LANES < TEAM ? TEAM : LANES;
+  constexpr int ALL = LANES < SPMM_TEAM_LEAST ? SPMM_TEAM_LEAST : LANES;
 
   for (int n = 0; n < nterm; n++) {
     const SpmmDevice *s = term[n].S;
@@ -95,15 +98,15 @@ static SysStatus SpmmLaunch(int64_t m, const SpmmDeviceTerm term[], int nterm, c
     if (s->npart) SpmmParts<LANES, PER><<<SysBlocks(s->npart * ALL), SYS_THREADS, 0, stream>>>(A[n], s->npart, s->begin, s->end, (SpmmVector *)s->sums);
     if (s->njoin) SpmmJoin<LANES, PER><<<(unsigned)s->njoin, SYS_THREADS, 0, stream>>>(s->join, s->first, (SpmmVector *)s->sums);
   }
-  if (LANES >= TEAM && nterm == 1 && term[0].S->tiles) return SpmmTilesMult(m, &term[0], A[0].i, ncol, LANES * PER * SPMM_VECTOR, C, ld, stream);
-  if (nterm == 1) SpmmRows<LANES, PER, 1><<<SysBlocks(m, BLOCK_ROWS), SYS_THREADS, 0, stream>>>(m, A[0], A[0], ncol, C, ld);
-  else SpmmRows<LANES, PER, 2><<<SysBlocks(m, BLOCK_ROWS), SYS_THREADS, 0, stream>>>(m, A[0], A[1], ncol, C, ld);
+  if (LANES >= SPMM_TEAM_LEAST && nterm == 1 && term[0].S->tiles) return SpmmTilesMult(m, &term[0], A[0].i, ncol, LANES * PER * SPMM_VECTOR_NUMBERS, C, ld, stream);
+  if (nterm == 1) SpmmRows<LANES, PER, 1><<<SysBlocks(m, SPMM_BLOCK_ROWS), SYS_THREADS, 0, stream>>>(m, A[0], A[0], ncol, C, ld);
+  else SpmmRows<LANES, PER, 2><<<SysBlocks(m, SPMM_BLOCK_ROWS), SYS_THREADS, 0, stream>>>(m, A[0], A[1], ncol, C, ld);
   SYS_CUDA(cudaPeekAtLastError());
   return SYS_SUCCESS;
 }
 
-/* Rows of much the same length have teams of few lanes, which have more of a row each: rows side by side share what the first-level cache has of the panel. Of rows
-   of different lengths those in one warp would wait for one another. */
+/* Rows of similar length use narrow teams, in which a lane has more of a row: neighbouring rows share the panel's lines in the first-level cache.
+   With rows of different lengths the rows of a warp would wait for one another. */
 template <int VECTORS>
 static SysStatus SpmmLaunchEither(bool even, int64_t m, const SpmmDeviceTerm term[], int nterm, const SpmmOperand A[], int ncol, SysReal *C, int64_t ld, cudaStream_t stream)
 {
@@ -111,6 +114,7 @@ static SysStatus SpmmLaunchEither(bool even, int64_t m, const SpmmDeviceTerm ter
   return SpmmLaunch<VECTORS, 1>(m, term, nterm, A, ncol, C, ld, stream);
 }
 
+/* Selects the kernel by A's pattern (spmmcuda.h); even: no row is long */
 SysStatus SpmmDeviceMult(int64_t m, const SpmmDeviceTerm term[], int nterm, int ncol, int width, SysReal *C, int64_t ld, SysStream stream)
 {
   SpmmOperand A[2];
@@ -129,8 +133,8 @@ SysStatus SpmmDeviceMult(int64_t m, const SpmmDeviceTerm term[], int nterm, int 
     even = even && !s->npart;
   }
   if (nterm == 1 && term[0].S->node > 1 && !term[0].S->tiles) return SpmmNodesMult(m, term[0].S->node, A[0], term[0].S->nvalue, ncol, width, C, ld, stream);
-  if (nterm == 1 && term[0].S->deal.nshare && width / SPMM_VECTOR == term[0].S->deal.vectors && !term[0].S->tiles) return SpmmSharesMult(&term[0].S->deal, A[0], ncol, C, ld, stream);
-  switch (width / SPMM_VECTOR) {
+  if (nterm == 1 && term[0].S->deal.nshare && width / SPMM_VECTOR_NUMBERS == term[0].S->deal.vectors && !term[0].S->tiles) return SpmmSharesMult(&term[0].S->deal, A[0], ncol, C, ld, stream);
+  switch (width / SPMM_VECTOR_NUMBERS) {
   case 1:
     return SpmmLaunch<1, 1>(m, term, nterm, A, ncol, C, ld, stream);
   case 2:

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   The pattern of a sparse operand, as the kernels of its products with dense matrices use it
+   The pattern of a sparse operand, for the SpMM and SDDMM kernels
 */
 #pragma once
 
 #include "sys/syscuda.cuh"
 #include "mat/impls/spmm/cuda/spmmcuda.h"
+#include "mat/impls/spmm/cuda/spmmcudapolicy.h"
 
-#define SPMM_VECTOR (16 / (int)sizeof(SysReal)) /* numbers of a vector that a lane reads at once */
+#define SPMM_VECTOR_NUMBERS (16 / (int)sizeof(SysReal)) /* numbers of a 16-byte vector */
 
 #if defined(SYS_SINGLE)
 typedef float4 SpmmVector;
@@ -15,63 +16,62 @@ typedef float4 SpmmVector;
 typedef double2 SpmmVector;
 #endif
 
-#define BLOCK_ROWS 32 /* rows of a block of threads */
-#define JOINED     8  /* parts of a row that the row adds up by itself, at most; the parts of other rows are joined first */
+#define SPMM_BLOCK_ROWS 32 /* rows of a thread block */
 
-/* Entries of columns that several rows of a block have, in tiles, and the other ones (see spmmcudatile.cu) */
+/* Tiles of the columns shared by several rows of a block, and the other entries (spmmcudatile.cu) */
 struct SpmmTiles {
-  int     slots;   /* rows of the dense matrix in a tile */
-  int    *first;   /* of each block of rows: the number of tiles before it */
-  int    *column;  /* of each slot of each tile: the column that has it, or -1 */
-  int    *start;   /* of each block, tile and row: the first entry; behind the tiles of a block, the first of the other entries */
-  int    *j;       /* of each entry: its slot, or its column */
-  int    *place;   /* of each entry: the place of its value */
-  int64_t ncolumn; /* heavy columns, all blocks together */
+  int     slots;   /* rows of D in a tile */
+  int    *first;   /* for each block of rows, the number of tiles before it */
+  int    *column;  /* for each slot of each tile its column, or -1 */
+  int    *start;   /* for each block, tile and row the first entry; after a block's tiles, the first of the other entries */
+  int    *j;       /* for each entry its slot, or its column */
+  int    *place;   /* for each entry the place of its value */
+  int64_t ncolumn; /* heavy columns, summed over all blocks */
   int64_t nentry;  /* entries in tiles */
   char   *memory;
 };
 
-/* What a block of threads makes: entries begin to end - 1, which are in so many rows from row on */
+/* A thread block's share: entries begin to end - 1, in the given number of rows from `row` on */
 struct SpmmShare {
   int row, rows, begin, end;
-  int part; /* the number of this part among those of all long rows that are added up, or -1 */
+  int part; /* index of this part among those of all long rows, or -1 */
 };
 
-/* A share has so many rows at most, and so many entries, unless its rows or the matrix have too few */
+/* Most rows and the usual entries of a share; fewer entries if its rows or the matrix have too few */
 struct SpmmShape {
   int rows, entries;
 };
 
-/* The shares of products with panels whose rows have so many vectors; without rows: such products are not dealt */
+/* Returns the shape of shares for panels with this many vectors a row; rows == 0: such products do not use shares */
 SpmmShape SpmmShareShape(int vectors);
 
-/* A product, dealt to blocks of threads by entries */
+/* A product partitioned into shares by entries */
 struct SpmmDeal {
-  int            vectors; /* of a row of the panels; not used for sampled products */
+  int            vectors; /* of a panel's row; unused in SDDMM */
   int64_t        nshare;
   SpmmShare     *share;
-  unsigned char *local; /* of each entry: its row in its share */
-  int64_t        nlong; /* rows whose parts are added up; none for sampled products */
+  unsigned char *local; /* for each entry its row in the share */
+  int64_t        nlong; /* rows in several parts; none in SDDMM */
   int           *longs;
-  int           *first; /* of each long row: the number of parts before it */
-  SysReal       *parts; /* a row of a panel for each part */
+  int           *first; /* for each long row the number of parts before it */
+  SysReal       *parts; /* a panel's row for each part */
   char          *memory;
 };
 
 struct _SpmmDevice {
-  int        most;   /* entries of a row that is not cut, at most */
-  int        node;   /* rows of a node: 2 or 3 if all rows come in groups of so many with entries in the same columns, else 1 */
-  int        nvalue; /* of nodes: room for the values of a block of threads in shared memory, or 0 if they are too many */
+  int        most;   /* most entries of an uncut row */
+  int        node;   /* rows of a node: 2 or 3 if all rows come in such groups with equal columns, else 1 */
+  int        nvalue; /* with nodes: shared memory for a thread block's values, or 0 if they are too many */
   int64_t    npart;
-  int       *begin; /* of each part: its first entry, and behind its last one; only longer rows have parts */
+  int       *begin; /* each part's first entry, and the end of the last; only longer rows have parts */
   int       *end;
-  int       *first; /* of each row: the number of parts before it */
-  SysReal   *sums;  /* a row of a panel for each part */
-  int64_t    njoin; /* rows whose parts are joined */
+  int       *first; /* for each row the number of parts before it */
+  SysReal   *sums;  /* a panel's row for each part */
+  int64_t    njoin; /* rows whose parts a second kernel joins */
   int       *join;
   char      *memory;
-  SpmmDeal   deal;          /* of sampled products, and of panels of one width if rows are cut; else without shares */
-  int       *i, *j, *place; /* the transposed pattern, whose entry k has the value of entry place[k] of A; or NULL */
+  SpmmDeal   deal;          /* in SDDMM, and for panels of one width if rows are cut; otherwise empty */
+  int       *i, *j, *place; /* the transposed pattern, whose entry k has the value of A's entry place[k], or NULL */
   char      *transposed;
   SpmmTiles *tiles; /* NULL: none */
 };
@@ -85,7 +85,7 @@ static __device__ inline SpmmVector SpmmZero()
 #endif
 }
 
-/* Number c of a vector */
+/* Returns number c of a vector */
 static __device__ inline SysReal SpmmNumber(const SpmmVector &v, int c)
 {
 #if defined(SYS_SINGLE)
@@ -95,7 +95,7 @@ static __device__ inline SysReal SpmmNumber(const SpmmVector &v, int c)
 #endif
 }
 
-/* Rows of a panel, those of the columns that lanes e0, e0 + 1 ... of a team have, or 0 for a negative column. Lane t has vectors t, t + LANES ... of each. */
+/* Loads the panel's rows of the columns in lanes e0, e0 + 1, ... of a team; 0 for a negative column. Lane t loads vectors t, t + LANES, ... of each. */
 template <int LANES, int PER, int STEP>
 static __device__ inline void SpmmRead(const SpmmVector *__restrict__ panel, unsigned team, int column, int e0, int t, SpmmVector d[STEP][PER])
 {
@@ -108,14 +108,14 @@ static __device__ inline void SpmmRead(const SpmmVector *__restrict__ panel, uns
   }
 }
 
-/* A vector of a row of a matrix that is stored by columns: the row begins at `row`, and n columns exist from the first one of the vector on */
+/* Loads a vector of a row of a matrix stored by columns, of which n columns exist from the vector's first on */
 static __device__ inline SpmmVector SpmmGather(const SysReal *row, int64_t ld, int first, int n)
 {
   const SysReal *x = row + first * ld;
   SpmmVector     v = SpmmZero();
 
 #if defined(SYS_SINGLE)
-  if (n >= SPMM_VECTOR) v = make_float4(__ldg(x), __ldg(x + ld), __ldg(x + 2 * ld), __ldg(x + 3 * ld));
+  if (n >= SPMM_VECTOR_NUMBERS) v = make_float4(__ldg(x), __ldg(x + ld), __ldg(x + 2 * ld), __ldg(x + 3 * ld));
   else {
     if (n > 0) v.x = __ldg(x);
     if (n > 1) v.y = __ldg(x + ld);
@@ -128,16 +128,17 @@ static __device__ inline SpmmVector SpmmGather(const SysReal *row, int64_t ld, i
   return v;
 }
 
-/* Where vector v of row q is in a tile in shared memory. Lanes with rows side by side and lanes with vectors of one row use different banks. */
+/* Returns the place of row q's vector v in a tile in shared memory. Lanes with adjacent rows, and lanes with the vectors of one row, use different
+   banks. */
 template <int VECTORS>
 static __device__ inline int SpmmSlot(int q, int v)
 {
   return q * VECTORS + (v ^ (q & ((VECTORS < 8 ? VECTORS : 8) - 1)));
 }
 
-/* The room for the values of a block of nodes of so many rows, which begin with entries i on the host, or 0 */
+/* Returns the shared memory for the values of a block of nodes, whose rows begin at i[] (host), or 0 */
 int64_t SpmmNodesCopied(int64_t m, int rows, const int *i);
 
-/* The product of one term, whose rows begin with entries i, with tiles */
+/* Multiplies one term with tiles; its rows begin at i[] */
 SysStatus SpmmTilesMult(int64_t m, const SpmmDeviceTerm *term, const int *i, int ncol, int width, SysReal *C, int64_t ld, cudaStream_t stream);
 void      SpmmTilesDestroy(SpmmTiles **);

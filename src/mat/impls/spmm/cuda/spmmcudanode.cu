@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   Products of a sparse and a dense matrix on a CUDA device, for matrices whose rows come in nodes: groups of as many rows each, which have entries in the same columns,
-   as the three displacements of a node of a mesh. A team of lanes makes the rows of a node, and reads each row of the panel once for all of them.
+   SpMM on a CUDA device, for rows that come in nodes: groups of 2 or 3 rows with the same columns, such as a mesh node's displacements. A team of
+   lanes computes a node's rows, and reads each row of the panel once for all of them.
 */
 #include "mat/impls/spmm/cuda/spmmcudarow.cuh"
 
-#define BLOCKS 4 /* of a multiprocessor, for which a thread has registers */
-
-/* Entry k of each row of a node, or 0 from `length` on */
+/* Loads entry k of each row of a node, or 0 from `length` on */
 template <int R>
 static __device__ inline void SpmmNodeEntry(const SpmmOperand &A, int k0, int k, int length, int &column, SysReal value[R])
 {
@@ -18,12 +16,12 @@ static __device__ inline void SpmmNodeEntry(const SpmmOperand &A, int k0, int k,
   for (int n = 0; n < R; n++) value[n] = exists ? __ldg(&A.a[A.place ? __ldg(&A.place[k0 + k + n * length]) : k0 + k + n * length]) : (SysReal)0;
 }
 
-/* The sums of the R rows of a node, whose first entry is k0 and each of which has `length` entries. All groups of lanes get them. */
+/* Returns to all groups of lanes the sums of a node's R rows of `length` entries; the first entry is k0 */
 template <int LANES, int PER, int R>
 static __device__ inline void SpmmNode(const SpmmOperand &A, int k0, int length, int t, SpmmVector sum[R][PER])
 {
-  constexpr int  ALL = LANES < TEAM ? TEAM : LANES, GROUPS = ALL / LANES, STEP = FLYING / PER < LANES ? FLYING / PER : LANES;
-  constexpr bool AHEAD = LANES == TEAM; /* the next entries are read while these are multiplied; with more or fewer lanes this gains nothing */
+  constexpr int  ALL = LANES < SPMM_TEAM_LEAST ? SPMM_TEAM_LEAST : LANES, GROUPS = ALL / LANES, STEP = SPMM_ROW_LOADS / PER < LANES ? SPMM_ROW_LOADS / PER : LANES;
+  constexpr bool AHEAD = LANES == SPMM_TEAM_LEAST; /* reads the next entries during these multiplications; other numbers of lanes gain nothing */
   const unsigned team  = SpmmTeam<ALL>();
   int            column, next;
   SysReal        value[R], following[R];
@@ -70,9 +68,9 @@ static __device__ inline void SpmmNode(const SpmmOperand &A, int k0, int length,
 }
 
 template <int LANES, int PER, int R>
-static __global__ void __launch_bounds__(SYS_THREADS, BLOCKS) SpmmNodes(int64_t m, const SpmmOperand A, int ncol, SysReal *__restrict__ C, int64_t ld)
+static __global__ void __launch_bounds__(SYS_THREADS, SPMM_NODE_BLOCKS) SpmmNodes(int64_t m, const SpmmOperand A, int ncol, SysReal *__restrict__ C, int64_t ld)
 {
-  constexpr int      ALL = LANES < TEAM ? TEAM : LANES, ROWS = SYS_THREADS / ALL * R, WIDTH = LANES * PER * SPMM_VECTOR;
+  constexpr int      ALL = LANES < SPMM_TEAM_LEAST ? SPMM_TEAM_LEAST : LANES, ROWS = SYS_THREADS / ALL * R, WIDTH = LANES * PER * SPMM_VECTOR_NUMBERS;
   __shared__ SysReal tile[WIDTH * (ROWS + 1)];
   const int          t = (int)threadIdx.x % ALL, y = (int)threadIdx.x / ALL * R;
   const int64_t      r0 = (int64_t)blockIdx.x * ROWS, r = r0 + y;
@@ -98,14 +96,14 @@ static __global__ void __launch_bounds__(SYS_THREADS, BLOCKS) SpmmNodes(int64_t 
 /* ------------------------------------------------- narrow panels ------------------------------------------------- */
 
 /*
-   A product with a narrow panel takes little more than the values and columns, which come from memory. Bulk copies bring those of a whole block of threads into shared
-   memory, while other blocks multiply. All lanes read them from there, so that they need not be exchanged.
+   A product with a narrow panel costs little more than the load of values and columns from memory. Bulk copies bring those of a whole thread block
+   into shared memory while other blocks multiply. All lanes read them there, without shuffles.
 */
-#define COPY_THREADS 128
-#define COPY_NODES   (COPY_THREADS / TEAM)
-#define COPY_BLOCKS  6          /* of a multiprocessor, for which a thread has registers */
-#define COPY_FLYING  8          /* vectors of the panel that a lane reads together */
-#define COPY_BYTES   (64 << 10) /* of shared memory, at most */
+#define SPMM_COPY_THREADS 128
+#define SPMM_COPY_NODES   (SPMM_COPY_THREADS / SPMM_TEAM_LEAST)
+#define SPMM_COPY_BLOCKS  6          /* resident blocks a multiprocessor that the registers allow */
+#define SPMM_COPY_LOADS   8          /* vectors of the panel that a lane loads together */
+#define SPMM_COPY_BYTES   (64 << 10) /* most bytes of shared memory */
 
 #if __CUDA_ARCH__ >= 900
 static __device__ inline unsigned SpmmShared(const void *p)
@@ -114,7 +112,7 @@ static __device__ inline unsigned SpmmShared(const void *p)
 }
 #endif
 
-/* The barrier is open when so many threads have arrived, and what they copy */
+/* The barrier completes when `threads` threads have arrived and their copies are done */
 static __device__ inline void SpmmExpect(uint64_t *barrier, int threads)
 {
 #if __CUDA_ARCH__ >= 900
@@ -130,8 +128,8 @@ static __device__ inline void SpmmArrived(uint64_t *barrier)
 #endif
 }
 
-/* Numbers begin to end - 1 of from[] come to to[], where the first one of the 16 bytes that hold number begin is to be. This thread arrives at the barrier, before it copies
-   itself what does not fill 16 bytes at the end: other threads see that after the next __syncthreads(). */
+/* Copies numbers begin to end - 1 of from[] to to[], where to[0] corresponds to the 16-byte unit of number begin. This thread arrives at the barrier
+   first, then copies the last partial unit itself; other threads see that after the next __syncthreads(). */
 template <typename T>
 static __device__ inline void SpmmCopy(T *to, const T *from, int begin, int end, uint64_t *barrier)
 {
@@ -147,35 +145,35 @@ static __device__ inline void SpmmCopy(T *to, const T *from, int begin, int end,
 }
 
 template <int LANES, int R>
-static __global__ void __launch_bounds__(COPY_THREADS, COPY_BLOCKS) SpmmCopiedNodes(int64_t m, const SpmmOperand A, int nvalue, int ncol, SysReal *__restrict__ C, int64_t ld)
+static __global__ void __launch_bounds__(SPMM_COPY_THREADS, SPMM_COPY_BLOCKS) SpmmCopiedNodes(int64_t m, const SpmmOperand A, int nvalue, int ncol, SysReal *__restrict__ C, int64_t ld)
 {
   extern __shared__ __align__(16) unsigned char memory[];
   __shared__ __align__(8) uint64_t barrier;
-  constexpr int                    GROUPS = TEAM / LANES, ROWS = COPY_NODES * R;
-  const int                        t = (int)threadIdx.x % TEAM, lane = t % LANES, group = t / LANES, y = (int)threadIdx.x / TEAM;
+  constexpr int                    GROUPS = SPMM_TEAM_LEAST / LANES, ROWS = SPMM_COPY_NODES * R;
+  const int                        t = (int)threadIdx.x % SPMM_TEAM_LEAST, lane = t % LANES, group = t / LANES, y = (int)threadIdx.x / SPMM_TEAM_LEAST;
   const int64_t                    r0 = (int64_t)blockIdx.x * ROWS, r = r0 + y * R;
   const int                        first = __ldg(&A.i[r0]), last = __ldg(&A.i[r0 + ROWS < m ? r0 + ROWS : m]), k0 = r < m ? __ldg(&A.i[r]) : last, length = r < m ? __ldg(&A.i[r + 1]) - k0 : 0;
   SysReal                         *values  = (SysReal *)memory;
-  int                             *columns = (int *)(values + nvalue) + (((k0 - first) / R + 8 * y) & ~3); /* of this node: those of its first row, and room for what shares 16 bytes with them */
+  int                             *columns = (int *)(values + nvalue) + (((k0 - first) / R + 8 * y) & ~3); /* the columns of the node's first row, plus the rest of their 16-byte units */
   SpmmVector                       sum[R];
 
-  if (threadIdx.x == 0) SpmmExpect(&barrier, COPY_NODES + 1);
+  if (threadIdx.x == 0) SpmmExpect(&barrier, SPMM_COPY_NODES + 1);
   __syncthreads();
   if (threadIdx.x == 0) SpmmCopy(values, A.a, first, last, &barrier);
   if (t == 0) SpmmCopy(columns, A.j, k0, k0 + length, &barrier);
   __syncthreads();
   SpmmArrived(&barrier);
-  values += k0 - (first & ~(SPMM_VECTOR - 1));
+  values += k0 - (first & ~(SPMM_VECTOR_NUMBERS - 1));
   columns += k0 & 3;
 #pragma unroll
   for (int n = 0; n < R; n++) sum[n] = SpmmZero();
-  for (int k = group; k < length; k += GROUPS * COPY_FLYING) {
-    SpmmVector d[COPY_FLYING];
+  for (int k = group; k < length; k += GROUPS * SPMM_COPY_LOADS) {
+    SpmmVector d[SPMM_COPY_LOADS];
 
 #pragma unroll
-    for (int e = 0; e < COPY_FLYING; e++) d[e] = k + e * GROUPS < length ? __ldg(&A.panel[(int64_t)columns[k + e * GROUPS] * LANES + lane]) : SpmmZero();
+    for (int e = 0; e < SPMM_COPY_LOADS; e++) d[e] = k + e * GROUPS < length ? __ldg(&A.panel[(int64_t)columns[k + e * GROUPS] * LANES + lane]) : SpmmZero();
 #pragma unroll
-    for (int e = 0; e < COPY_FLYING; e++) {
+    for (int e = 0; e < SPMM_COPY_LOADS; e++) {
 #pragma unroll
       for (int n = 0; n < R; n++) {
         if (k + e * GROUPS < length) SpmmAdd(sum[n], values[n * length + k + e * GROUPS], d[e]);
@@ -183,9 +181,9 @@ static __global__ void __launch_bounds__(COPY_THREADS, COPY_BLOCKS) SpmmCopiedNo
     }
   }
 #pragma unroll
-  for (int d = LANES; d < TEAM; d *= 2) {
+  for (int d = LANES; d < SPMM_TEAM_LEAST; d *= 2) {
 #pragma unroll
-    for (int n = 0; n < R; n++) SpmmAdd(sum[n], 1, SpmmOther(SYS_ALL_LANES, sum[n], d, TEAM));
+    for (int n = 0; n < R; n++) SpmmAdd(sum[n], 1, SpmmOther(SYS_ALL_LANES, sum[n], d, SPMM_TEAM_LEAST));
   }
   if (!ld) {
 #pragma unroll
@@ -194,34 +192,34 @@ static __global__ void __launch_bounds__(COPY_THREADS, COPY_BLOCKS) SpmmCopiedNo
     }
     return;
   }
-  __syncthreads(); /* the values have been read: the memory holds rows of C now */
+  __syncthreads(); /* the values are consumed: the memory now holds rows of C */
 #pragma unroll
   for (int n = 0; n < R; n++) {
     if (r < m && group == 0) SpmmKeep(sum[n], (SysReal *)memory, ROWS + 1, lane, y * R + n);
   }
   __syncthreads();
-  SpmmWrite<COPY_THREADS>((const SysReal *)memory, ROWS, LANES * SPMM_VECTOR, r0, m, ncol, C, ld);
+  SpmmWrite<SPMM_COPY_THREADS>((const SysReal *)memory, ROWS, LANES * SPMM_VECTOR_NUMBERS, r0, m, ncol, C, ld);
 }
 
 int64_t SpmmNodesCopied(int64_t m, int rows, const int *i)
 {
   int64_t nvalue = 0;
 
-  for (int64_t r = 0; r < m; r += COPY_NODES * rows) {
-    const int64_t n = i[SysMin(r + COPY_NODES * rows, m)] - i[r];
+  for (int64_t r = 0; r < m; r += SPMM_COPY_NODES * rows) {
+    const int64_t n = i[SysMin(r + SPMM_COPY_NODES * rows, m)] - i[r];
 
     if (n > nvalue) nvalue = n;
   }
-  nvalue = (nvalue + 2 * SPMM_VECTOR) / SPMM_VECTOR * SPMM_VECTOR;
-  return nvalue * (int64_t)sizeof(SysReal) + (nvalue / rows + 8 * COPY_NODES + 8) * (int64_t)sizeof(int) <= COPY_BYTES ? nvalue : 0;
+  nvalue = (nvalue + 2 * SPMM_VECTOR_NUMBERS) / SPMM_VECTOR_NUMBERS * SPMM_VECTOR_NUMBERS;
+  return nvalue * (int64_t)sizeof(SysReal) + (nvalue / rows + 8 * SPMM_COPY_NODES + 8) * (int64_t)sizeof(int) <= SPMM_COPY_BYTES ? nvalue : 0;
 }
 
 template <int LANES, int R>
 static SysStatus SpmmNodesLaunchCopied(int64_t m, const SpmmOperand &A, int nvalue, int ncol, SysReal *C, int64_t ld, cudaStream_t stream)
 {
-  const size_t operands = (size_t)nvalue * sizeof(SysReal) + (size_t)(nvalue / R + 8 * COPY_NODES + 8) * sizeof(int), result = (size_t)(LANES * SPMM_VECTOR * (COPY_NODES * R + 1)) * sizeof(SysReal);
+  const size_t operands = (size_t)nvalue * sizeof(SysReal) + (size_t)(nvalue / R + 8 * SPMM_COPY_NODES + 8) * sizeof(int), result = (size_t)(LANES * SPMM_VECTOR_NUMBERS * (SPMM_COPY_NODES * R + 1)) * sizeof(SysReal);
 
-  return SysLaunch(SpmmCopiedNodes<LANES, R>, (m + COPY_NODES * R - 1) / (COPY_NODES * R), COPY_THREADS, operands > result ? operands : result, stream, m, A, nvalue, ncol, C, ld);
+  return SysLaunch(SpmmCopiedNodes<LANES, R>, (m + SPMM_COPY_NODES * R - 1) / (SPMM_COPY_NODES * R), SPMM_COPY_THREADS, operands > result ? operands : result, stream, m, A, nvalue, ncol, C, ld);
 }
 
 /* ------------------------------------------------- launches ------------------------------------------------- */
@@ -229,9 +227,9 @@ static SysStatus SpmmNodesLaunchCopied(int64_t m, const SpmmOperand &A, int nval
 template <int LANES, int PER, int R>
 static SysStatus SpmmNodesLaunch(int64_t m, const SpmmOperand &A, int nvalue, int ncol, SysReal *C, int64_t ld, cudaStream_t stream)
 {
-  constexpr int ALL = LANES < TEAM ? TEAM : LANES;
+  constexpr int ALL = LANES < SPMM_TEAM_LEAST ? SPMM_TEAM_LEAST : LANES;
 
-  if constexpr (LANES < TEAM) {
+  if constexpr (LANES < SPMM_TEAM_LEAST) {
     if (nvalue && !A.place && ((uintptr_t)A.a | (uintptr_t)A.j) % 16 == 0 && SysStartsEarly()) return SpmmNodesLaunchCopied<LANES, R>(m, A, nvalue, ncol, C, ld, stream);
   }
   SpmmNodes<LANES, PER, R><<<SysBlocks(m, SYS_THREADS / ALL * R), SYS_THREADS, 0, stream>>>(m, A, ncol, C, ld);
@@ -260,5 +258,5 @@ static SysStatus SpmmNodesOf(int64_t m, const SpmmOperand &A, int nvalue, int nc
 
 SysStatus SpmmNodesMult(int64_t m, int rows, const SpmmOperand &A, int nvalue, int ncol, int width, SysReal *C, int64_t ld, cudaStream_t stream)
 {
-  return rows == 2 ? SpmmNodesOf<2>(m, A, nvalue, ncol, width / SPMM_VECTOR, C, ld, stream) : SpmmNodesOf<3>(m, A, nvalue, ncol, width / SPMM_VECTOR, C, ld, stream);
+  return rows == 2 ? SpmmNodesOf<2>(m, A, nvalue, ncol, width / SPMM_VECTOR_NUMBERS, C, ld, stream) : SpmmNodesOf<3>(m, A, nvalue, ncol, width / SPMM_VECTOR_NUMBERS, C, ld, stream);
 }

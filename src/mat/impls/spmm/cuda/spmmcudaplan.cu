@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   What products of a sparse and a dense matrix know of the pattern of the sparse matrix: long rows, and the transposed pattern
+   The set-up of SpMM and SDDMM by the pattern of A: parts of long rows, shares, and the transposed pattern
 */
 #include <new>
 #include <vector>
@@ -8,17 +8,7 @@
 #include "sys/systranspose.cuh"
 #include "mat/impls/spmm/cuda/spmmcuda.cuh"
 
-#define PART       32        /* entries of a part of a row of few columns */
-#define SHARE      512       /* entries of a share, at least, unless its rows have fewer */
-#define SHARES     1024      /* shares that keep a device busy: if there are more, each has as many entries as its shape says */
-#define MANY       4096      /* if there are more of them, as many as its rows have */
-#define MEAN       64        /* entries of a row in the mean, at most, for products with narrow panels to be dealt: parts of longer rows keep narrow teams busy */
-#define LONG_TIMES 4         /* rows with so many times the mean are cut, because other rows would wait for them; no row of one part is cut */
-#define LONG_MOST  1024      /* entries of a row that is always cut, one more */
-#define BUSY       (1 << 18) /* threads that keep a device busy. If the teams of all rows have fewer, shorter rows are cut; with less than a quarter, rows of any length. */
-#define TEAM       8         /* lanes of a part of a row, at least */
-
-/* Entries of a part, least for a row that is not much longer. The parts of a row are summed up side by side, then one after the other. */
+/* Returns the entries of a part; `least` for moderately long rows. A row's parts are summed in parallel, then added in order. */
 static int SpmmPart(int length, int least)
 {
   return least * (length <= 1024 ? 1 : length <= 8192 ? 2 : 4);
@@ -46,24 +36,23 @@ static SysStatus SpmmTransposePattern(const SysCSR *A, SpmmDevice *s, std::vecto
   return SYS_SUCCESS;
 }
 
-/* The parts of long rows: of each part its first entry, and behind its last one; of each row the number of parts before it; rows with many parts */
+/* The parts of long rows: each part's first entry, and the end of the last; for each row the number of parts before it; rows with many parts */
 struct SpmmPartList {
   std::vector<int> begin, end, first, join;
 };
 
-/* The length of the longest row that is not cut, if parts have least entries or more and are made by teams of so many lanes; 0: whether the device is busy does not
-   matter */
+/* Returns the longest uncut row for parts of at least `least` entries and teams of `lanes` lanes; lanes == 0: independent of the device's load */
 static int SpmmMost(int64_t m, int64_t nz, int least, int lanes)
 {
-  const int64_t teams = lanes ? BUSY / lanes : 0;
-  int64_t       most  = m ? LONG_TIMES * nz / m : 0;
+  const int64_t teams = lanes ? SPMM_BUSY / lanes : 0;
+  int64_t       most  = m ? SPMM_LONG_TIMES * nz / m : 0;
 
   if (4 * m < teams) most = SysMin(most, nz / teams);
   else if (m < teams) most = SysMin(most, 2 * nz / m);
-  return (int)(most < least ? least : SysMin(most, LONG_MOST));
+  return (int)(most < least ? least : SysMin(most, SPMM_LONG_MOST));
 }
 
-/* Cuts the long ones of m rows into parts of least entries or more */
+/* Cuts the long ones of m rows into parts of at least `least` entries */
 static void SpmmCut(int64_t m, const int *rows, int least, int most, SpmmPartList &parts)
 {
   parts.first.resize((size_t)m + 1);
@@ -76,7 +65,7 @@ static void SpmmCut(int64_t m, const int *rows, int least, int most, SpmmPartLis
       parts.begin.push_back(k);
       parts.end.push_back(k + part < rows[r + 1] ? k + part : rows[r + 1]);
     }
-    if ((int)parts.begin.size() - parts.first[(size_t)r] > JOINED) parts.join.push_back((int)r);
+    if ((int)parts.begin.size() - parts.first[(size_t)r] > SPMM_PARTS_OWN) parts.join.push_back((int)r);
   }
   parts.first[(size_t)m] = (int)parts.begin.size();
 }
@@ -88,7 +77,7 @@ static SysStatus SpmmUpload(const std::vector<T> &from, T *to, cudaStream_t stre
   return SYS_SUCCESS;
 }
 
-/* Parts of long rows. Panels are at most width numbers wide. */
+/* Creates the parts of long rows; width: most numbers of a panel's row */
 static SysStatus SpmmMakeParts(int64_t m, const int *rows, int least, int width, int lanes, SpmmDevice *s, cudaStream_t stream)
 {
   SpmmPartList parts;
@@ -116,12 +105,12 @@ static SysStatus SpmmMakeParts(int64_t m, const int *rows, int least, int width,
   return SYS_SUCCESS;
 }
 
-/* Deals a product: rows one after the other, as many as a block of threads has room for, or some of the entries of a long row. A share has up to twice as many entries as
-   so many rows have in the mean, but fewer if the device would not be busy. */
+/* Partitions a product: as many consecutive rows as a thread block has room for, or part of a long row. A share has up to twice the entries of that
+   many average rows, but fewer if the device would idle. */
 static void SpmmDealRows(int64_t m, const int *rows, SpmmShape shape, bool sampled, std::vector<SpmmShare> &shares, std::vector<int> &longs, std::vector<int> &first)
 {
-  const int64_t nz = m ? rows[m] : 0, mean = SysMin(m ? 2 * shape.rows * nz / m : 0, nz / MANY), usual = SysMin(shape.entries, nz / SHARES < SHARE ? SHARE : nz / SHARES), most = mean < usual ? usual : mean;
-  int           part = 0;
+  const int64_t nz = m ? rows[m] : 0, mean = SysMin(m ? 2 * shape.rows * nz / m : 0, nz / SPMM_SHARES_MANY), usual = SysMin(shape.entries, nz / SPMM_SHARES_BUSY < SPMM_SHARE_ENTRIES ? SPMM_SHARE_ENTRIES : nz / SPMM_SHARES_BUSY), most = mean < usual ? usual : mean;
+  int part = 0;
 
   first.push_back(0);
   for (int64_t r = 0, q; r < m; r = q) {
@@ -135,7 +124,7 @@ static void SpmmDealRows(int64_t m, const int *rows, SpmmShape shape, bool sampl
   }
 }
 
-/* The rows of entries in their shares: a warp for each row of a share */
+/* Sets each entry's row in its share; one warp a row */
 static __global__ void SpmmNumber(const SpmmShare *__restrict__ shares, const int *__restrict__ i, unsigned char *__restrict__ local)
 {
   const SpmmShare share = shares[blockIdx.x];
@@ -147,7 +136,7 @@ static __global__ void SpmmNumber(const SpmmShare *__restrict__ shares, const in
   }
 }
 
-/* rows[] are those of i on the host; rows of panels have so many vectors, or 0: a sampled product */
+/* rows: i on the host; vectors: of a panel's row, 0 for SDDMM */
 static SysStatus SpmmMakeDeal(int64_t m, const int *rows, const int *i, int vectors, SpmmDeal *deal, cudaStream_t stream)
 {
   const bool             sampled = !vectors;
@@ -167,7 +156,7 @@ static SysStatus SpmmMakeDeal(int64_t m, const int *rows, const int *i, int vect
     SysArenaTake(&arena, &deal->local, (size_t)rows[m]);
     SysArenaTake(&arena, &deal->longs, longs.size());
     SysArenaTake(&arena, &deal->first, first.size());
-    SysArenaTake(&arena, &deal->parts, (size_t)first.back() * (size_t)(vectors * SPMM_VECTOR));
+    SysArenaTake(&arena, &deal->parts, (size_t)first.back() * (size_t)(vectors * SPMM_VECTOR_NUMBERS));
   }
   SYS_CALL(SpmmUpload(shares, deal->share, stream));
   SYS_CALL(SpmmUpload(longs, deal->longs, stream));
@@ -178,7 +167,7 @@ static SysStatus SpmmMakeDeal(int64_t m, const int *rows, const int *i, int vect
   return SYS_SUCCESS;
 }
 
-/* Does a row that is not the first one of its node differ in its columns from the row before? */
+/* Sets *different if a row differs in its columns from the previous row of its node */
 static __global__ void SpmmDifferent(int64_t m, int node, const int *__restrict__ i, const int *__restrict__ j, int *different)
 {
   const int     lane = (int)threadIdx.x % SYS_WARP;
@@ -214,17 +203,17 @@ static SysStatus SpmmFindNodes(int64_t m, const int *i, const int *j, SpmmDevice
 
 SysStatus SpmmDeviceCreate(const SysCSR *A, const SysInt *rows, int transpose, int width, SpmmDevice **S, SysStream stream)
 {
-  const int        lanes = width / SPMM_VECTOR;
+  const int        lanes = width / SPMM_VECTOR_NUMBERS;
   std::vector<int> columns;
 
   *S = new (std::nothrow) SpmmDevice();
   if (!*S) return SYS_OUT_OF_MEMORY;
   if (transpose) SYS_CALL(SpmmTransposePattern(A, *S, columns, stream));
   SYS_CALL(SpmmFindNodes(transpose ? A->n : A->m, transpose ? (*S)->i : A->i, transpose ? (*S)->j : A->j, *S, stream));
-  SYS_CALL(SpmmMakeParts(transpose ? A->n : A->m, transpose ? columns.data() : rows, 2 * lanes < PART ? PART : 2 * lanes, width, (*S)->node > 1 ? 0 : lanes < TEAM ? TEAM : lanes, *S, stream));
+  SYS_CALL(SpmmMakeParts(transpose ? A->n : A->m, transpose ? columns.data() : rows, 2 * lanes < SPMM_PART_LEAST ? SPMM_PART_LEAST : 2 * lanes, width, (*S)->node > 1 ? 0 : lanes < SPMM_TEAM_LEAST ? SPMM_TEAM_LEAST : lanes, *S, stream));
   if ((*S)->npart) (*S)->node = 1;
   if ((*S)->node > 1 && !transpose) (*S)->nvalue = (int)SpmmNodesCopied(A->m, (*S)->node, rows);
-  if ((*S)->npart && SpmmShareShape(lanes).rows && (lanes > TEAM || A->nz <= MEAN * (transpose ? A->n : A->m)))
+  if ((*S)->npart && SpmmShareShape(lanes).rows && (lanes > SPMM_TEAM_LEAST || A->nz <= SPMM_SHARES_MEAN * (transpose ? A->n : A->m)))
     SYS_CALL(SpmmMakeDeal(transpose ? A->n : A->m, transpose ? columns.data() : rows, transpose ? (*S)->i : A->i, lanes, &(*S)->deal, stream));
   return SYS_SUCCESS;
 }
@@ -233,7 +222,7 @@ SysStatus SddmmDeviceCreate(const SysCSR *A, const SysInt *rows, SpmmDevice **S,
 {
   *S = new (std::nothrow) SpmmDevice();
   if (!*S) return SYS_OUT_OF_MEMORY;
-  const int most = SpmmMost(A->m, A->nz, PART, TEAM);
+  const int most = SpmmMost(A->m, A->nz, SPMM_PART_LEAST, SPMM_TEAM_LEAST);
   for (int64_t r = 0; r < A->m; r++) {
     if (rows[r + 1] - rows[r] > most) return SpmmMakeDeal(A->m, rows, A->i, 0, &(*S)->deal, stream);
   }

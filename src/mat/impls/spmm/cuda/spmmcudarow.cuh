@@ -1,17 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   The sum of a row of a product of a sparse and a dense matrix, by a team of lanes.
+   The sum of one row of SpMM by a team of lanes.
 
-   A row of the panel has LANES * PER vectors of 16 bytes: lane l has vectors l, l + LANES ... A narrow row has several groups of LANES lanes in its team, which take
-   entries by turns.
+   A row of the panel has LANES * PER vectors of 16 bytes: lane l has vectors l, l + LANES, ... With a narrow panel a team has several groups of LANES
+   lanes, which take the row's entries in turn.
 */
 #pragma once
 
 #include "mat/impls/spmm/cuda/spmmcuda.cuh"
-
-#define TEAM   8 /* lanes of a row, at least */
-#define FLYING 4 /* vectors of the panel that a lane reads together */
-#define NARROW 4 /* rows of the panel that a lane reads together in a row of few lanes */
 
 static __device__ inline void SpmmAdd(SpmmVector &sum, SysReal a, const SpmmVector &d)
 {
@@ -23,7 +19,7 @@ static __device__ inline void SpmmAdd(SpmmVector &sum, SysReal a, const SpmmVect
 #endif
 }
 
-/* The vector of the lane that differs in the bit d */
+/* Returns the vector of the lane whose number differs in bit d */
 static __device__ inline SpmmVector SpmmOther(unsigned team, const SpmmVector &v, int d, int lanes)
 {
   SpmmVector w;
@@ -37,7 +33,7 @@ static __device__ inline SpmmVector SpmmOther(unsigned team, const SpmmVector &v
   return w;
 }
 
-/* Blocks of a multiprocessor for which a thread has registers: many threads hide that products wait for the panel. Teams of a whole warp read further ahead instead. */
+/* Minimum of resident blocks: many threads hide the latency of the panel. Teams of a whole warp read further ahead instead. */
 template <int LANES>
 static constexpr int SpmmBlocks()
 {
@@ -49,26 +45,26 @@ struct SpmmOperand {
   const int        *i, *j, *place;
   const SysReal    *a;
   const SpmmVector *panel;
-  int               most; /* a longer row has parts */
+  int               most; /* longer rows have parts */
   const int        *first;
   const SpmmVector *sums;
 };
 
-/* The lanes that are in the team of this thread; the other lanes of its warp need not be where the team is */
+/* Returns the mask of this thread's team; the warp's other lanes may have diverged */
 template <int ALL>
 static __device__ inline unsigned SpmmTeam()
 {
   return ALL == SYS_WARP ? SYS_ALL_LANES : ((1u << (ALL % SYS_WARP)) - 1) << (threadIdx.x % SYS_WARP / ALL * ALL);
 }
 
-/* Entry k of A, or 0 from k1 on */
+/* Loads entry k of A, or 0 from k1 on */
 static __device__ inline void SpmmEntry(const SpmmOperand &A, int k, int k1, int &column, SysReal &value)
 {
   column = k < k1 ? __ldg(&A.j[k]) : 0;
   value  = k < k1 ? __ldg(&A.a[A.place ? __ldg(&A.place[k]) : k]) : (SysReal)0;
 }
 
-/* Adds some of the entries that the lanes of a team have: STEP from that of lane e on, of which the first n exist */
+/* Adds STEP of the entries in the team's lanes, from lane e's on; the first n exist */
 template <int LANES, int PER, int STEP, bool WHOLE>
 static __device__ inline void SpmmStep(const SpmmOperand &A, unsigned team, int column, SysReal value, int e0, int n, int lane, SpmmVector sum[PER])
 {
@@ -90,7 +86,7 @@ static __device__ inline void SpmmStep(const SpmmOperand &A, unsigned team, int 
   }
 }
 
-/* Adds entries k to k + LANES * GROUPS * TIMES - 1, as far as they are before k1, all of whose rows of the panel are read together */
+/* Adds entries k to k + LANES * GROUPS * TIMES - 1 before k1; their rows of the panel are read together */
 template <int LANES, int GROUPS, int TIMES>
 static __device__ inline void SpmmNarrow(const SpmmOperand &A, int k, int k1, int t, unsigned team, SpmmVector &sum)
 {
@@ -112,25 +108,25 @@ static __device__ inline void SpmmNarrow(const SpmmOperand &A, int k, int k1, in
   for (int e = 0; e < TIMES * LANES; e++) SpmmAdd(sum, __shfl_sync(team, value[e / LANES], e % LANES * GROUPS + t / LANES, ALL), d[e]);
 }
 
-/* The sum of entries k0 to k1 - 1, by a team, of which this thread is number t. All groups of lanes get it. */
+/* Returns to all groups of lanes the sum of entries k0 to k1 - 1; t: this thread's number in the team */
 template <int LANES, int PER>
 static __device__ inline void SpmmSum(const SpmmOperand &A, int k0, int k1, int t, SpmmVector sum[PER])
 {
-  constexpr int  ALL  = LANES < TEAM ? TEAM : LANES;
+  constexpr int  ALL  = LANES < SPMM_TEAM_LEAST ? SPMM_TEAM_LEAST : LANES;
   const unsigned team = SpmmTeam<ALL>();
 
 #pragma unroll
   for (int v = 0; v < PER; v++) sum[v] = SpmmZero();
   if constexpr (LANES < ALL) {
-    constexpr int TIMES = LANES < NARROW ? NARROW / LANES : 1;
+    constexpr int TIMES = LANES < SPMM_ROW_LOADS_SMALL ? SPMM_ROW_LOADS_SMALL / LANES : 1;
 
     for (int k = k0; k < k1; k += ALL * TIMES) SpmmNarrow<LANES, ALL / LANES, TIMES>(A, k, k1, t, team, sum[0]);
 #pragma unroll
     for (int d = LANES; d < ALL; d *= 2) SpmmAdd(sum[0], 1, SpmmOther(team, sum[0], d, ALL));
   } else {
-    constexpr int STEP = FLYING / PER, UNROLL = LANES == SYS_WARP ? LANES / STEP : 1;
+    constexpr int STEP = SPMM_ROW_LOADS / PER, UNROLL = LANES == SYS_WARP ? LANES / STEP : 1;
 
-    constexpr bool AHEAD = LANES == TEAM && PER == 1; /* the next entries are read while these are multiplied; wider rows have no registers for that */
+    constexpr bool AHEAD = LANES == SPMM_TEAM_LEAST && PER == 1; /* reads the next entries during these multiplications; wider rows lack the registers */
     int            column, next;
     SysReal        value, following;
 
@@ -145,8 +141,8 @@ static __device__ inline void SpmmSum(const SpmmOperand &A, int k0, int k1, int 
       for (int e = 0; e < LANES; e += STEP) {
         if (k + e + STEP <= k1) SpmmStep<LANES, PER, STEP, true>(A, team, column, value, e, STEP, t, sum);
         else {
-          if (LANES == TEAM && k + e < k1) SpmmStep<LANES, PER, STEP, false>(A, team, column, value, e, k1 - k - e, t, sum);
-          for (int q = e; LANES > TEAM && q < k1 - k; q++) SpmmStep<LANES, PER, 1, true>(A, team, column, value, q, 1, t, sum);
+          if (LANES == SPMM_TEAM_LEAST && k + e < k1) SpmmStep<LANES, PER, STEP, false>(A, team, column, value, e, k1 - k - e, t, sum);
+          for (int q = e; LANES > SPMM_TEAM_LEAST && q < k1 - k; q++) SpmmStep<LANES, PER, 1, true>(A, team, column, value, q, 1, t, sum);
           break;
         }
       }
@@ -154,7 +150,7 @@ static __device__ inline void SpmmSum(const SpmmOperand &A, int k0, int k1, int 
   }
 }
 
-/* Adds the sum of a row, from its parts if it is long */
+/* Adds a row's sum, from its parts if it is long */
 template <int LANES, int PER>
 static __device__ inline void SpmmRow(const SpmmOperand &A, int64_t r, int t, SpmmVector sum[PER])
 {
@@ -164,7 +160,7 @@ static __device__ inline void SpmmRow(const SpmmOperand &A, int64_t r, int t, Sp
     SpmmSum<LANES, PER>(A, k0, k1, t, sum);
     return;
   }
-  const int begin = __ldg(&A.first[r]), after = __ldg(&A.first[r + 1]), end = after - begin > JOINED ? begin + 1 : after;
+  const int begin = __ldg(&A.first[r]), after = __ldg(&A.first[r + 1]), end = after - begin > SPMM_PARTS_OWN ? begin + 1 : after;
 
 #pragma unroll
   for (int v = 0; v < PER; v++) sum[v] = SpmmZero();
@@ -175,11 +171,11 @@ static __device__ inline void SpmmRow(const SpmmOperand &A, int64_t r, int t, Sp
   }
 }
 
-/* Rows of a block go through a tile in shared memory, whose columns are `column` or rows + 1 numbers long, to the columns of the result */
+/* Moves a block's rows through a tile in shared memory, whose columns have `column` or rows + 1 numbers, to the columns of the result */
 static __device__ inline void SpmmKeep(const SpmmVector &v, SysReal *tile, int column, int vector, int row)
 {
 #pragma unroll
-  for (int c = 0; c < SPMM_VECTOR; c++) tile[(vector * SPMM_VECTOR + c) * column + row] = SpmmNumber(v, c);
+  for (int c = 0; c < SPMM_VECTOR_NUMBERS; c++) tile[(vector * SPMM_VECTOR_NUMBERS + c) * column + row] = SpmmNumber(v, c);
 }
 
 template <int THREADS = SYS_THREADS>
@@ -192,8 +188,8 @@ static __device__ inline void SpmmWrite(const SysReal *tile, int rows, int width
   }
 }
 
-/* The product of one matrix whose rows come in nodes of 2 or 3 rows with entries in the same columns, see spmmcudanode.cu */
+/* Multiplies a matrix whose rows come in nodes of 2 or 3 rows with equal columns (spmmcudanode.cu) */
 SysStatus SpmmNodesMult(int64_t m, int rows, const SpmmOperand &A, int nvalue, int ncol, int width, SysReal *C, int64_t ld, cudaStream_t stream);
 
-/* The product of one matrix that is dealt to blocks of threads, to panels of the width that it is dealt for, see spmmcudashare.cu */
+/* Multiplies a matrix partitioned into shares, by a panel of the shares' width (spmmcudashare.cu) */
 SysStatus SpmmSharesMult(const SpmmDeal *deal, const SpmmOperand &A, int ncol, SysReal *C, int64_t ld, cudaStream_t stream);

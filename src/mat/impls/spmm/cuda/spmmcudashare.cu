@@ -1,19 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   Products of a sparse and a dense matrix on a CUDA device, for matrices with rows of different lengths.
+   SpMM on a CUDA device, for rows of different lengths.
 
-   A block of threads makes a share (spmmcudaplan.cu): some rows side by side, or a part of a long row. Its teams of lanes have as many entries each, whatever rows these are in.
-   A team writes the rows that begin and end in its entries. Of a row that goes on in the entries of the next teams, the team in which it begins adds what they leave in
-   shared memory, in their order. Parts of long rows are joined by a second kernel.
+   A thread block computes a share (spmmcudaplan.cu): some consecutive rows, or part of a long row. Its teams of lanes have equally many entries,
+   whatever their rows. A team writes the rows that begin and end in its entries. For a row that continues, the team in which it begins adds the
+   following teams' partial sums from shared memory, in order. A second kernel joins the parts of long rows.
 */
 #include "mat/impls/spmm/cuda/spmmcudarow.cuh"
 
-#define NARROWEST (SPMM_VECTOR == 2 ? 4 : 8) /* lanes of a team; with four lanes, single precision gains on some graphs and loses on others */
-
-/* Teams of few lanes are many in a block of threads, which then takes more rows */
+/* Narrow teams are many in a thread block, which then takes more rows */
 static constexpr SpmmShape ShareShape(int vectors)
 {
-  return vectors == SYS_WARP ? SpmmShape{BLOCK_ROWS, 512} : vectors == 16 ? SpmmShape{64, 1024} : vectors >= NARROWEST ? SpmmShape{128, 1024} : SpmmShape{0, 0};
+  return vectors == SYS_WARP ? SpmmShape{SPMM_BLOCK_ROWS, 512} : vectors == 16 ? SpmmShape{64, 1024} : vectors >= SPMM_SHARE_LEAST ? SpmmShape{128, 1024} : SpmmShape{0, 0};
 }
 
 SpmmShape SpmmShareShape(int vectors)
@@ -21,7 +19,7 @@ SpmmShape SpmmShareShape(int vectors)
   return ShareShape(vectors);
 }
 
-/* What a lane has of entry k of a team: its column, or -1 from k1 on, its value, its row in the share, and whether the row ends there */
+/* A lane's part of entry k: its column, or -1 from k1 on, its value, its row in the share, and whether the row ends there */
 struct SpmmShared {
   int     column, row;
   SysReal value;
@@ -41,19 +39,19 @@ static __device__ inline SpmmShared SpmmShareEntry(const SpmmOperand &A, const S
 }
 
 template <int LANES, int ROWS>
-static __global__ void __launch_bounds__(SYS_THREADS, SpmmBlocks<TEAM>()) SpmmShares(const SpmmOperand A, const SpmmShare *__restrict__ shares, const unsigned char *__restrict__ local, SpmmVector *__restrict__ parts, int ncol, SysReal *__restrict__ C, int64_t ld)
+static __global__ void __launch_bounds__(SYS_THREADS, SpmmBlocks<SPMM_TEAM_LEAST>()) SpmmShares(const SpmmOperand A, const SpmmShare *__restrict__ shares, const unsigned char *__restrict__ local, SpmmVector *__restrict__ parts, int ncol, SysReal *__restrict__ C, int64_t ld)
 {
   constexpr int         TEAMS = SYS_THREADS / LANES;
-  __shared__ SysReal    tile[LANES * SPMM_VECTOR * (ROWS + 1)];
-  __shared__ SpmmVector left[SYS_THREADS]; /* by each team: the sum of the row that began before its entries */
-  __shared__ int        whose[TEAMS];      /* the number of that row, or -1 */
+  __shared__ SysReal    tile[LANES * SPMM_VECTOR_NUMBERS * (ROWS + 1)];
+  __shared__ SpmmVector left[SYS_THREADS]; /* each team's sum of the row that began before its entries */
+  __shared__ int        whose[TEAMS];      /* that row's number, or -1 */
   const SpmmShare       share = shares[blockIdx.x];
   const int             t = (int)threadIdx.x % LANES, y = (int)threadIdx.x / LANES;
   const unsigned        team = SpmmTeam<LANES>();
-  const int             each = ((share.end - share.begin + TEAMS - 1) / TEAMS + FLYING - 1) / FLYING * FLYING, before = y * each < share.end - share.begin ? y * each : share.end - share.begin;
+  const int             each = ((share.end - share.begin + TEAMS - 1) / TEAMS + SPMM_ROW_LOADS - 1) / SPMM_ROW_LOADS * SPMM_ROW_LOADS, before = y * each < share.end - share.begin ? y * each : share.end - share.begin;
   const int             k0 = share.begin + before, k1 = share.end - k0 < each ? share.end : k0 + each;
   SpmmVector            sum   = SpmmZero();
-  bool                  began = true, open = false; /* the row of the sum began in these entries; it goes on behind them */
+  bool                  began = true, open = false; /* began: the sum's row began in these entries; open: it continues after them */
   int                   row   = -1;
   const auto            write = [&](int r) {
     if (!ld) ((SpmmVector *)C)[(int64_t)(share.row + r) * LANES + t] = sum;
@@ -74,12 +72,12 @@ static __global__ void __launch_bounds__(SYS_THREADS, SpmmBlocks<TEAM>()) SpmmSh
     const unsigned   last = __ballot_sync(team, x.ends) >> (threadIdx.x % SYS_WARP / LANES * LANES);
 
 #pragma unroll 1
-    for (int e0 = 0; e0 < n; e0 += FLYING) {
-      SpmmVector d[FLYING][1];
+    for (int e0 = 0; e0 < n; e0 += SPMM_ROW_LOADS) {
+      SpmmVector d[SPMM_ROW_LOADS][1];
 
-      SpmmRead<LANES, 1, FLYING>(A.panel, team, x.column, e0, t, d);
+      SpmmRead<LANES, 1, SPMM_ROW_LOADS>(A.panel, team, x.column, e0, t, d);
 #pragma unroll
-      for (int e = 0; e < FLYING; e++) {
+      for (int e = 0; e < SPMM_ROW_LOADS; e++) {
         SpmmAdd(sum, __shfl_sync(team, x.value, e0 + e, LANES), d[e][0]);
         if (last >> (e0 + e) & 1) {
           if (began) write(__shfl_sync(team, x.row, e0 + e, LANES));
@@ -101,16 +99,16 @@ static __global__ void __launch_bounds__(SYS_THREADS, SpmmBlocks<TEAM>()) SpmmSh
   }
   if (!ld || share.part >= 0) return;
   __syncthreads();
-  const int bits = SYS_WARP - __clz(share.rows - 1); /* of the number of a row in this share */
+  const int bits = SYS_WARP - __clz(share.rows - 1); /* bits of a row's number in this share */
 
-  for (int k = (int)threadIdx.x; k < LANES * SPMM_VECTOR << bits; k += SYS_THREADS) {
+  for (int k = (int)threadIdx.x; k < LANES * SPMM_VECTOR_NUMBERS << bits; k += SYS_THREADS) {
     const int c = k >> bits, r = k & ((1 << bits) - 1);
 
     if (c < ncol && r < share.rows) C[c * ld + share.row + r] = tile[c * (ROWS + 1) + r];
   }
 }
 
-/* Adds up the parts of a long row */
+/* Adds up a long row's parts */
 template <int VECTORS>
 static __global__ void __launch_bounds__(SYS_THREADS) SpmmJoinShares(const int *__restrict__ rows, const int *__restrict__ first, const SpmmVector *__restrict__ parts, int ncol, SysReal *__restrict__ C, int64_t ld)
 {
@@ -129,8 +127,8 @@ static __global__ void __launch_bounds__(SYS_THREADS) SpmmJoinShares(const int *
   if (!ld) ((SpmmVector *)C)[r * VECTORS + t] = sum;
   else {
 #pragma unroll
-    for (int v = 0; v < SPMM_VECTOR; v++) {
-      if (t * SPMM_VECTOR + v < ncol) C[(t * SPMM_VECTOR + v) * ld + r] = SpmmNumber(sum, v);
+    for (int v = 0; v < SPMM_VECTOR_NUMBERS; v++) {
+      if (t * SPMM_VECTOR_NUMBERS + v < ncol) C[(t * SPMM_VECTOR_NUMBERS + v) * ld + r] = SpmmNumber(sum, v);
     }
   }
 }
@@ -149,5 +147,5 @@ SysStatus SpmmSharesMult(const SpmmDeal *deal, const SpmmOperand &A, int ncol, S
   if (deal->vectors == SYS_WARP) return SpmmSharesLaunch<SYS_WARP>(deal, A, ncol, C, ld, stream);
   if (deal->vectors == 16) return SpmmSharesLaunch<16>(deal, A, ncol, C, ld, stream);
   if (deal->vectors == 8) return SpmmSharesLaunch<8>(deal, A, ncol, C, ld, stream);
-  return SpmmSharesLaunch<NARROWEST>(deal, A, ncol, C, ld, stream);
+  return SpmmSharesLaunch<SPMM_SHARE_LEAST>(deal, A, ncol, C, ld, stream);
 }

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   Products of a sparse and a dense matrix on a CUDA device, with tiles in shared memory: adaptive sparse tiling.
+   SpMM on a CUDA device with tiles in shared memory: adaptive sparse tiling. For comparison (-mat_spmm_tiles).
 
-   A column is heavy in a block of rows if several of these rows have an entry in it. Heavy columns are dealt to tiles: a tile brings the rows of the panel for its
-   slots into shared memory, from where all rows of the block read them. The other entries of a row follow, as without tiles.
+   A column is heavy in a block of rows if at least `threshold` of them have an entry in it. Heavy columns are grouped into tiles: a tile loads its
+   columns' rows of the panel into shared memory, where all rows of the block read them. A row's other entries follow, as without tiles.
 
-   C. Hong et al., Adaptive sparse tiling for sparse matrix multiplication, PPoPP 2019.
+   Source: C. Hong et al., Adaptive sparse tiling for sparse matrix multiplication, PPoPP 2019.
 */
 #include <new>
 #include <vector>
 
 #include "mat/impls/spmm/cuda/spmmcudarow.cuh"
 
-#define TILE_BYTES (32 << 10) /* of shared memory */
+#define SPMM_TILES_SHARED (32 << 10) /* bytes of shared memory */
 
-/* ------------------------------------------------- the plan ------------------------------------------------- */
+/* ------------------------------------------------- plan ------------------------------------------------- */
 
 /* The arrays of SpmmTiles on the host */
 struct SpmmTileList {
@@ -22,7 +22,7 @@ struct SpmmTileList {
   int64_t          ncolumn = 0, nentry = 0;
 };
 
-/* Deals the columns of a block of rows, r0 to r1 - 1. slot[] is -1 for all columns, before and after. */
+/* Assigns the columns of rows r0 to r1 - 1 to tiles. slot[] is -1 for all columns on entry and on return. */
 static void SpmmTileBlock(int64_t r0, int64_t r1, int most, const int *rows, const int *columns, int threshold, int slots, std::vector<int> &count, std::vector<int> &slot, SpmmTileList &L)
 {
   std::vector<int> seen;
@@ -46,13 +46,13 @@ static void SpmmTileBlock(int64_t r0, int64_t r1, int most, const int *rows, con
   L.first.push_back(L.first.back() + tiles);
   const size_t base = L.start.size();
 
-  L.start.resize(base + (size_t)((tiles + 1) * BLOCK_ROWS));
+  L.start.resize(base + (size_t)((tiles + 1) * SPMM_BLOCK_ROWS));
   for (int64_t r = r0; r < r1; r++) {
     const bool cut = rows[r + 1] - rows[r] > most;
     int        at  = rows[r];
 
     for (int t = 0; t <= tiles; t++) {
-      L.start[base + (size_t)(t * BLOCK_ROWS + (r - r0))] = at;
+      L.start[base + (size_t)(t * SPMM_BLOCK_ROWS + (r - r0))] = at;
       for (int k = rows[r]; !cut && k < rows[r + 1]; k++) {
         const int s = slot[(size_t)columns[k]];
 
@@ -86,11 +86,11 @@ SysStatus SpmmDeviceTile(SpmmDevice *S, const SysCSR *A, const SysInt *rows, con
   SpmmTilesDestroy(&S->tiles);
   T = S->tiles = new (std::nothrow) SpmmTiles();
   if (!T) return SYS_OUT_OF_MEMORY;
-  T->slots = TILE_BYTES / (width * (int)sizeof(SysReal));
+  T->slots = SPMM_TILES_SHARED / (width * (int)sizeof(SysReal));
   L.first.push_back(0);
   L.j.resize((size_t)A->nz);
   L.place.resize((size_t)A->nz);
-  for (int64_t r = 0; r < A->m; r += BLOCK_ROWS) SpmmTileBlock(r, SysMin(r + BLOCK_ROWS, A->m), S->most, rows, columns, threshold, T->slots, count, slot, L);
+  for (int64_t r = 0; r < A->m; r += SPMM_BLOCK_ROWS) SpmmTileBlock(r, SysMin(r + SPMM_BLOCK_ROWS, A->m), S->most, rows, columns, threshold, T->slots, count, slot, L);
   T->ncolumn = L.ncolumn;
   T->nentry  = L.nentry;
   for (int pass = 0; pass < 2; pass++) {
@@ -152,14 +152,14 @@ template <int LANES, int PER>
 static __global__ void __launch_bounds__(SYS_THREADS) SpmmTiledRows(int64_t m, const SpmmOperand A, const int *rows, int nslot, const int *__restrict__ first, const int *__restrict__ column, const int *__restrict__ start, int ncol, SysReal *__restrict__ C, int64_t ld)
 {
   extern __shared__ __align__(16) unsigned char memory[];
-  constexpr int                                 VECTORS = LANES * PER, TEAMS = SYS_THREADS / LANES, ROWS = BLOCK_ROWS / TEAMS;
+  constexpr int                                 VECTORS = LANES * PER, TEAMS = SYS_THREADS / LANES, ROWS = SPMM_BLOCK_ROWS / TEAMS;
   SpmmVector                                   *slots = (SpmmVector *)memory;
   SysReal                                      *tile  = (SysReal *)memory;
   const int                                     t = (int)threadIdx.x % LANES, y0 = (int)threadIdx.x / LANES, before = first[blockIdx.x], tiles = first[blockIdx.x + 1] - before;
-  const int64_t                                 r0 = (int64_t)blockIdx.x * BLOCK_ROWS;
+  const int64_t                                 r0 = (int64_t)blockIdx.x * SPMM_BLOCK_ROWS;
   SpmmVector                                    sum[ROWS][PER], light[PER];
 
-  start += ((int64_t)before + blockIdx.x) * BLOCK_ROWS;
+  start += ((int64_t)before + blockIdx.x) * SPMM_BLOCK_ROWS;
 #pragma unroll
   for (int n = 0; n < ROWS * PER; n++) sum[n / PER][n % PER] = SpmmZero();
   for (int q = 0; q < tiles; q++) {
@@ -173,7 +173,7 @@ static __global__ void __launch_bounds__(SYS_THREADS) SpmmTiledRows(int64_t m, c
     for (int n = 0; n < ROWS; n++) {
       const int y = y0 + n * TEAMS;
 
-      if (r0 + y < m) SpmmSlots<LANES, PER>(A, start[q * BLOCK_ROWS + y], start[(q + 1) * BLOCK_ROWS + y], t, slots, sum[n]);
+      if (r0 + y < m) SpmmSlots<LANES, PER>(A, start[q * SPMM_BLOCK_ROWS + y], start[(q + 1) * SPMM_BLOCK_ROWS + y], t, slots, sum[n]);
     }
     __syncthreads();
   }
@@ -185,25 +185,25 @@ static __global__ void __launch_bounds__(SYS_THREADS) SpmmTiledRows(int64_t m, c
     const int k0 = __ldg(&rows[r0 + y]), k1 = __ldg(&rows[r0 + y + 1]);
 
     if (k1 - k0 > A.most) SpmmRow<LANES, PER>(A, r0 + y, t, light);
-    else SpmmSum<LANES, PER>(A, start[tiles * BLOCK_ROWS + y], k1, t, light);
+    else SpmmSum<LANES, PER>(A, start[tiles * SPMM_BLOCK_ROWS + y], k1, t, light);
 #pragma unroll
     for (int v = 0; v < PER; v++) {
       SpmmAdd(sum[n][v], 1, light[v]);
       if (!ld) ((SpmmVector *)C)[(r0 + y) * VECTORS + v * LANES + t] = sum[n][v];
-      else SpmmKeep(sum[n][v], tile, BLOCK_ROWS + 1, v * LANES + t, y);
+      else SpmmKeep(sum[n][v], tile, SPMM_BLOCK_ROWS + 1, v * LANES + t, y);
     }
   }
   if (!ld) return;
   __syncthreads();
-  SpmmWrite(tile, BLOCK_ROWS, VECTORS * SPMM_VECTOR, r0, m, ncol, C, ld);
+  SpmmWrite(tile, SPMM_BLOCK_ROWS, VECTORS * SPMM_VECTOR_NUMBERS, r0, m, ncol, C, ld);
 }
 
 template <int LANES, int PER>
 static SysStatus SpmmTilesLaunch(int64_t m, const SpmmOperand &A, const int *rows, const SpmmTiles *T, int ncol, SysReal *C, int64_t ld, cudaStream_t stream)
 {
-  const size_t slots = (size_t)T->slots * LANES * PER * sizeof(SpmmVector), tile = (size_t)(LANES * PER * SPMM_VECTOR * (BLOCK_ROWS + 1)) * sizeof(SysReal);
+  const size_t slots = (size_t)T->slots * LANES * PER * sizeof(SpmmVector), tile = (size_t)(LANES * PER * SPMM_VECTOR_NUMBERS * (SPMM_BLOCK_ROWS + 1)) * sizeof(SysReal);
 
-  return SysLaunch(SpmmTiledRows<LANES, PER>, (m + BLOCK_ROWS - 1) / BLOCK_ROWS, SYS_THREADS, slots > tile ? slots : tile, stream, m, A, rows, T->slots, T->first, T->column, T->start, ncol, C, ld);
+  return SysLaunch(SpmmTiledRows<LANES, PER>, (m + SPMM_BLOCK_ROWS - 1) / SPMM_BLOCK_ROWS, SYS_THREADS, slots > tile ? slots : tile, stream, m, A, rows, T->slots, T->first, T->column, T->start, ncol, C, ld);
 }
 
 SysStatus SpmmTilesMult(int64_t m, const SpmmDeviceTerm *term, const int *i, int ncol, int width, SysReal *C, int64_t ld, cudaStream_t stream)
@@ -212,7 +212,7 @@ SysStatus SpmmTilesMult(int64_t m, const SpmmDeviceTerm *term, const int *i, int
   const SpmmTiles  *T = s->tiles;
   const SpmmOperand A = {i, T->j, T->place, term->A.a, (const SpmmVector *)term->panel, s->most, s->first, (const SpmmVector *)s->sums};
 
-  switch (width / SPMM_VECTOR) {
+  switch (width / SPMM_VECTOR_NUMBERS) {
   case 8:
     return SpmmTilesLaunch<8, 1>(m, A, i, T, ncol, C, ld, stream);
   case 16:

@@ -9,7 +9,7 @@
 
 PetscLogEvent MAT_Sddmm;
 
-/* The blocks of O have the entries of those of S, which the sampled products are set in */
+/* Checks that O's blocks have the pattern of S's */
 static PetscErrorCode SddmmCheckPattern(Mat S, Mat O)
 {
   Mat             s[2], o[2];
@@ -35,14 +35,14 @@ static PetscErrorCode SddmmCheckPattern(Mat S, Mat O)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* What a result keeps for the next product */
+/* Data composed with a result, for the next product */
 typedef struct {
   SpmmSeen              seen[2]; /* of S and of the result */
   PetscSF               sf;
-  int                   width, nthread; /* on the host: of the panel, and for which the memory is */
+  int                   width, nthread; /* on the host: the panel's width, and the threads of the work space */
   int64_t               ring;
   SpmmMemory            panel, ghost, work;
-  struct _SpmmOnDevice *device; /* NULL: the host makes the product */
+  struct _SpmmOnDevice *device; /* NULL: on the host */
 } Sddmm;
 
 static PetscErrorCode SddmmResetHost(Sddmm *w)
@@ -93,7 +93,7 @@ static PetscErrorCode SddmmGet(Mat O, Sddmm **w)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Memory of the host */
+/* Allocates the host's work space */
 static PetscErrorCode SddmmMakeHost(Mat S, PetscInt K, const Mat block[2], Sddmm *w)
 {
   const int   nthread = SysThreads();
@@ -119,8 +119,8 @@ static PetscErrorCode SddmmMakeHost(Mat S, PetscInt K, const Mat block[2], Sddmm
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Prepares what depends on the pattern of S, unless the result has it from its last product, and memory: on the device if the matrices are there and memory
-   suffices on all processes, else on the host */
+/* Creates the data of S's pattern and the work space, unless the result already has them: on the device if the matrices are there and memory suffices
+   on all processes, else on the host */
 static PetscErrorCode SddmmMake(Mat S, Mat D1, Mat D2, MatReuse reuse, Mat O, Sddmm *w)
 {
   const PetscInt  K = PetscMax(D1->cmap->N, 1);
@@ -151,13 +151,13 @@ static PetscErrorCode SddmmMake(Mat S, Mat D1, Mat D2, MatReuse reuse, Mat O, Sd
     if (block[1]) PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &lacks, 1, MPI_INT, MPI_MAX, PetscObjectComm((PetscObject)S)));
     if (!lacks) PetscFunctionReturn(PETSC_SUCCESS);
     PetscCall(SpmmOnDeviceReset(&w->device));
-    PetscCall(PetscInfo(O, "The host makes MatSDDMM(): a sparse matrix is not on the GPU, or memory there does not suffice\n"));
+    PetscCall(PetscInfo(O, "MatSDDMM() runs on the host: a sparse matrix is not on the GPU, or its memory does not suffice\n"));
   }
   PetscCall(SddmmMakeHost(S, K, block, w));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The columns that one panel has: col to col + ncol - 1 of K */
+/* Computes with one panel: columns col to col + ncol - 1 of K */
 static PetscErrorCode SddmmPanel(const Sddmm *w, const SpmmTerm term[2], int64_t m, PetscInt col, int ncol, PetscInt K, int width, const SysReal *left, PetscInt ld, PetscBool scale, SysReal *const values[2])
 {
   const int    nthread = w->nthread, last = scale && col + ncol == K;
@@ -237,7 +237,7 @@ static PetscErrorCode SddmmOnHost(Mat S, Mat D1, Mat D2, PetscBool scale, Mat O,
 
   The same input gives the same bits, whatever the number of threads.
 
-  If `S` is on a GPU, and its memory suffices, so is the product; else `-info` says that the host makes it. `D1` and `D2` may be `MATDENSE`, which cross the bus in
+  If `S` is on a GPU, and its memory suffices, so is the product; else it runs on the host, and `-info` reports that. `D1` and `D2` may be `MATDENSE`, which cross the bus in
   each product, or `MATDENSECUDA`. On a GPU the bits do not depend on where `D1` and `D2` are.
 
   `O` keeps the memory of the product for the next one, up to 512 bytes for each row of `D2`.

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   MatSDDMM() on the kernels of spmmcuda.h.
+   MatSDDMM() through spmmcuda.h.
 
-   The sparse matrices are read and written where AIJCUSPARSE has them. D1 is read by its columns, D2 is packed into panels, whose rows the processes exchange. A
-   dense matrix on the host crosses the bus panel by panel.
+   The sparse matrices are read and written in AIJCUSPARSE's arrays. D1 is read by columns; D2 is packed into panels, whose rows the processes
+   exchange. A dense matrix on the host crosses the bus panel by panel.
 */
 #include "mat/impls/spmm/glue/spmmdevice.h"
 
-/* Long rows of the blocks of S, and room for the values of O */
+/* Creates the long rows of S's blocks, and space for O's values */
 static PetscErrorCode SddmmOnDeviceCreate(const Mat s[2], const Mat o[2], SpmmOnDevice **device, PetscBool *done)
 {
   PetscFunctionBegin;
@@ -50,7 +50,7 @@ PetscErrorCode SddmmOnDeviceMake(Mat S, Mat D1, Mat D2, Mat O, SpmmOnDevice **de
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The columns that one panel has: col to col + ncol - 1 of K */
+/* Computes with one panel: columns col to col + ncol - 1 of K */
 static PetscErrorCode SddmmOnDevicePanel(const SpmmArray dense[2], PetscInt m, PetscInt n, PetscInt col, int ncol, PetscInt K, int width, PetscBool scale, const SysCSR csr[2], PetscScalar *const values[2], PetscSF sf, SpmmOnDevice *d)
 {
   const SysStream stream     = PetscDefaultCudaStream;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   The algorithm "spmm" of MatProduct: A B and A^T B, where A is sparse and B is dense, on one process or several.
+   The MatProduct algorithm "spmm": A B and A^T B with A sparse and B dense, on one process or several.
 
-   The symbolic phase makes the dense result, and prepares what depends on the pattern of A alone. The numeric phase reads the values of A and B where PETSc
-   has them, on the host (spmmhost.c) or on a device (spmmdevice.c). Several processes exchange whole rows of a panel of B, or of the result of A^T B.
+   The symbolic phase creates the dense result and the data of A's pattern. The numeric phase reads the values of A and B where PETSc stores them, on
+   the host (spmmhost.c) or on a device (spmmdevice.c). Several processes exchange whole rows of a panel of B, or of the result of A^T B.
 */
 #include "sys/systhreads.h"
 #include "mat/impls/spmm/glue/spmm.h"
 
-#define SPMM_COLUMNS 5 /* fewer columns are left to PETSc, but for one column and for several threads of one process */
+#define SPMM_COLUMNS 5 /* columns from which on one thread beats PETSc; 1 column and several threads always run here */
 
 PetscLogEvent MAT_SpmmSymbolic, MAT_SpmmNumeric;
 
@@ -56,7 +56,7 @@ PetscBool SpmmSeenSame(const SpmmSeen *s, const SpmmSeen *t)
   return same;
 }
 
-/* Operands may have been replaced since the symbolic phase */
+/* The user may have replaced the operands after the symbolic phase */
 static PetscErrorCode SpmmCheckSizes(PetscBool transpose, Mat A, Mat B, Mat C)
 {
   const PetscLayout inner = transpose ? A->rmap : A->cmap, rows = transpose ? A->cmap : A->rmap;
@@ -69,7 +69,7 @@ static PetscErrorCode SpmmCheckSizes(PetscBool transpose, Mat A, Mat B, Mat C)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* ------------------------------------------------- data of a product ------------------------------------------------- */
+/* ------------------------------------------------- product data ------------------------------------------------- */
 
 static PetscErrorCode SpmmReset(SpmmProduct *p)
 {
@@ -83,7 +83,7 @@ static PetscErrorCode SpmmReset(SpmmProduct *p)
 static PetscErrorCode SpmmFree(SpmmProduct *p)
 {
   PetscFunctionBegin;
-  if (p->product->alg) { /* the product goes on: other operands may not know "spmm" */
+  if (p->product->alg) { /* later operands of this product may not support "spmm" */
     PetscCall(PetscFree(p->product->alg));
     PetscCall(PetscStrallocpy(MATPRODUCTALGORITHMDEFAULT, &p->product->alg));
   }
@@ -99,8 +99,8 @@ static PetscErrorCode SpmmDestroy(PetscAMBProductArgument arg)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Prepares what depends on the pattern of A, on the device if A is there and memory suffices on all processes, else on the host. One column is multiplied as a
-   vector. */
+/* Creates the data of A's pattern: on the device if A is there and memory suffices on all processes, else on the host. A single column becomes
+   MatMult(). */
 static PetscErrorCode SpmmMake(PetscBool transpose, Mat A, Mat B, Mat C, SpmmProduct *p)
 {
   const PetscBool cusparse = MatAIJIsCUSPARSE(A);
@@ -132,7 +132,7 @@ static PetscErrorCode SpmmMake(PetscBool transpose, Mat A, Mat B, Mat C, SpmmPro
     if (!worst) PetscFunctionReturn(PETSC_SUCCESS);
     p->lacked = p->seen.device[0];
     PetscCall(SpmmOnDeviceReset(&p->device));
-    PetscCall(PetscInfo(C, "The host makes the product: the matrix is not on the GPU, or memory there does not suffice\n"));
+    PetscCall(PetscInfo(C, "The product runs on the host: the matrix is not on the GPU, or its memory does not suffice\n"));
   }
   PetscCall(SpmmHostMake(transpose, block, B, C, p, &status));
   worst = (PetscMPIInt)status;
@@ -202,9 +202,9 @@ static PetscErrorCode MatProductNumeric_Spmm(Mat C)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The result gets sizes and type as PETSc gives it these: on one process a new result is on the device if A is, whatever B is. Block sizes come from PETSc's product A B of
-   matrices of several processes; a product with a transposed one, or of such a matrix on one process with a sequential dense one, gets none. PETSc gives the flag to the
-   same product, and since 3.21 to every product with a matrix of several processes. */
+/* Sets the result's sizes, type and block sizes as PETSc does. On one process a new result is on the device if A is, whatever B is. PETSc sets block
+   sizes in A B on several processes, but not in A^T B, nor for a matrix of several processes on one process with a sequential dense one. PETSc copies
+   the symmetry flag in the same products, and since 3.21 in every product on several processes. */
 static PetscErrorCode SpmmInherit(PetscBool transpose, Mat A, Mat B, Mat C)
 {
   const PetscLayout rows = transpose ? A->cmap : A->rmap;
@@ -235,7 +235,7 @@ static PetscErrorCode SpmmInherit(PetscBool transpose, Mat A, Mat B, Mat C)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* PETSc makes a triple product with a dense operand in two steps, and calls the numeric phase of the last step by its operands */
+/* PETSc computes a triple product with a dense operand in two steps, and selects the numeric phase of the last by its operands */
 PetscErrorCode MatProductSymbolic_Spmm(Mat C)
 {
   Mat_Product    *product   = C->product;
@@ -259,7 +259,7 @@ PetscErrorCode MatProductSymbolic_Spmm(Mat C)
   if (transpose) C->ops->transposematmultnumeric = MatTransposeMatMultNumeric_Spmm;
   else C->ops->matmultnumeric = MatMatMultNumeric_Spmm;
   PetscCall(SpmmMake(transpose, product->A, product->B, C, p));
-  leave = (PetscBool)(p->lacked && !p->sf); /* PETSc's product on the device needs less memory */
+  leave = (PetscBool)(p->lacked && !p->sf); /* PETSc's device product needs less memory */
   if (leave) {
     product->data    = NULL;
     product->destroy = NULL;
@@ -276,8 +276,9 @@ PetscErrorCode MatProductSymbolic_Spmm(Mat C)
 
 /* ------------------------------------------------- dispatch ------------------------------------------------- */
 
-/* A B and A^T B of real numbers: A has a shadow, and the rows of B lie where the columns, or the rows, of A do. On the host one thread multiplies two to four
-   columns no faster than PETSc, which reads them in place. A dense matrix on a device is multiplied by a sparse one there. All processes decide the same. */
+/* Sets *serves for A B and A^T B of real numbers, if A has a shadow and the rows of B are distributed as A's columns, or rows. On the host with one
+   thread, two to four columns are left to PETSc, which reads them in place and is as fast. A dense matrix on a device with a sparse one there runs
+   there. Collective: all processes get the same result. */
 static PetscErrorCode SpmmServes(Mat C, PetscBool *serves)
 {
   const Mat              A = C->product->A, B = C->product->B;
@@ -315,7 +316,7 @@ PetscErrorCode SpmmRegister(void)
 
   PetscFunctionBegin;
   PetscCall(PetscOptionsHasHelp(NULL, &help));
-  if (help) { /* a product on a GPU reads it */
+  if (help) { /* documented for products on a GPU */
     PetscInt tiles = 0;
 
     PetscOptionsBegin(PETSC_COMM_WORLD, NULL, "petsc-amb, products with dense matrices", "Mat");

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   Products of a sparse and a dense matrix on the kernels of spmmcuda.h.
+   SpMM through spmmcuda.h.
 
-   The sparse matrix is read where AIJCUSPARSE has it. A dense matrix on the host crosses the bus panel by panel, and keeps its type, as with PETSc's product. What
-   several processes add to a row of A^T B is gathered first and added in the order of their ranks, because PETSc would add it in the order in which it arrives.
+   A is read from AIJCUSPARSE's arrays. A dense matrix on the host crosses the bus panel by panel and keeps its type, as in PETSc's product.
+   Contributions of several processes to a row of A^T B are gathered first and added in rank order; PETSc adds them in order of arrival.
 */
 #include "mat/impls/spmm/glue/spmmdevice.h"
 
@@ -48,7 +48,7 @@ PetscErrorCode SpmmOnDeviceReset(SpmmOnDevice **device)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Makes room for what other processes add to the n rows of A^T B */
+/* Allocates space for other processes' contributions to the n rows of A^T B */
 static PetscErrorCode SpmmOnDeviceSlots(PetscInt n, const PetscInt degree[], int width, SpmmOnDevice *d, PetscBool *done)
 {
   PetscInt *first;
@@ -64,7 +64,7 @@ static PetscErrorCode SpmmOnDeviceSlots(PetscInt n, const PetscInt degree[], int
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Tiles in shared memory, if the user asks for them: -mat_spmm_tiles T, for columns with T entries or more in a block of rows */
+/* Creates tiles in shared memory if the user sets -mat_spmm_tiles T: for columns with at least T entries in a block of rows */
 static PetscErrorCode SpmmOnDeviceTile(Mat A, const SysCSR *csr, const SysCSR *pattern, int width, SpmmDevice *block, PetscBool *done)
 {
   PetscInt threshold = 0;
@@ -140,7 +140,7 @@ PetscErrorCode SpmmArrayRestoreRead(Mat D, SpmmArray *array)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Some columns of A B or A^T B, those that one panel has */
+/* Computes one panel's columns of A B or A^T B */
 static PetscErrorCode SpmmOnDevicePanel(PetscBool transpose, const SpmmProduct *p, const SysCSR csr[2], int64_t m, int ncol, int width, SysReal *c, PetscInt ldc, PetscBool *done)
 {
   const SysStream stream = PetscDefaultCudaStream;
@@ -171,7 +171,7 @@ static PetscErrorCode SpmmOnDevicePanel(PetscBool transpose, const SpmmProduct *
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* All panels; what is on the host crosses the bus with its panel */
+/* Computes all panels; operands on the host cross the bus panel by panel */
 static PetscErrorCode SpmmOnDevicePanels(PetscBool transpose, PetscInt n, PetscInt m, PetscInt K, const SpmmArray *b, const SpmmArray *c, const SysCSR csr[2], const SpmmProduct *p, PetscBool *done)
 {
   const SysStream stream = PetscDefaultCudaStream;
@@ -228,7 +228,7 @@ PetscErrorCode SpmmOnDeviceMult(PetscBool transpose, Mat A, Mat B, Mat C, const 
   if (c.device) PetscCall(MatDenseCUDARestoreArrayWrite(C, &c.a));
   else PetscCall(MatDenseRestoreArrayWrite(C, &c.a));
   PetscCall(SpmmArrayRestoreRead(B, &b));
-  PetscCall(PetscObjectStateIncrease((PetscObject)C)); /* the array of an MPI matrix belongs to its local block */
+  PetscCall(PetscObjectStateIncrease((PetscObject)C)); /* an MPI matrix's array belongs to its local block */
   PetscCall(PetscLogGpuFlops(2.0 * (double)(csr[0].nz + csr[1].nz) * (double)K));
   PetscCheck(done, PETSC_COMM_SELF, PETSC_ERR_MEM, "Not enough memory on the GPU for a product with a dense matrix: %s", SysDeviceErrorText());
   PetscFunctionReturn(PETSC_SUCCESS);

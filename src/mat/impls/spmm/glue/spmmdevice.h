@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   The operands of products with dense matrices on a device: memory, the arrays of a sparse matrix, the array of a dense matrix
+   Operands of SpMM and SDDMM on a device: work memory, sparse arrays, dense arrays
 */
 #pragma once
 
@@ -9,22 +9,22 @@
 #include "mat/impls/spmm/glue/spmm.h"
 #include "mat/impls/spmm/cuda/spmmcuda.h"
 
-/* Memory on the device, and what depends on the pattern of the sparse operand */
+/* Device memory, and data of the sparse operand's pattern */
 typedef struct _SpmmOnDevice {
-  SpmmDevice *block[2];      /* NULL: the block has no entries */
-  SpmmMemory  panel, ghost;  /* of the dense operand that is packed: rows of this process, rows of others */
-  SpmmMemory  result, slots; /* of A^T B on several processes: what this process adds to its rows, and what others do */
-  int        *first;         /* the first slot of each row, and behind the last one */
-  SpmmMemory  staged[2];     /* some columns of both dense matrices, if these are on the host */
+  SpmmDevice *block[2];      /* NULL: the block is empty */
+  SpmmMemory  panel, ghost;  /* of the packed dense operand: local rows, ghost rows */
+  SpmmMemory  result, slots; /* A^T B on several processes: this process's contributions, and the others' */
+  int        *first;         /* each row's first slot, and the end of the last */
+  SpmmMemory  staged[2];     /* one panel's columns of both dense matrices, if on the host */
 } SpmmOnDevice;
 
-/* Raises an error, but for lack of memory, which makes *done PETSC_FALSE */
+/* Raises an error; for SYS_OUT_OF_MEMORY sets *done = PETSC_FALSE instead */
 extern PetscErrorCode SpmmOnDeviceCheck(SysStatus, PetscBool *done);
 
-/* Sees to it that there is memory for so many numbers. *done becomes PETSC_FALSE if memory is short. */
+/* Ensures memory for `numbers` numbers; sets *done = PETSC_FALSE if memory is short */
 extern PetscErrorCode SpmmOnDeviceReserve(size_t numbers, SpmmMemory *, PetscBool *done);
 
-/* The local array of a dense matrix, on the device or on the host */
+/* A dense matrix's local array, on device or host */
 typedef struct {
   PetscBool    device;
   PetscScalar *a;
@@ -35,5 +35,5 @@ extern PetscErrorCode SpmmArrayGetLayout(Mat, SpmmArray *);
 extern PetscErrorCode SpmmArrayGetRead(Mat, SpmmArray *);
 extern PetscErrorCode SpmmArrayRestoreRead(Mat, SpmmArray *);
 
-/* Copies ncol columns of n rows of an array on the host; *columns then points to the copy, whose columns follow after n numbers each */
+/* Copies ncol columns of n rows from the host; *columns becomes the copy, with leading dimension n */
 extern PetscErrorCode SpmmArrayStage(const SpmmArray *, PetscInt n, int ncol, const SysReal **columns, const SpmmMemory *staged);

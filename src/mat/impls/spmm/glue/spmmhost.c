@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   Products of a sparse and a dense matrix on the host's kernels
+   SpMM through the host's kernels
 */
 #include "sys/sysmemory.h"
 #include "sys/systhreads.h"
@@ -56,7 +56,7 @@ PetscErrorCode SpmmHostMake(PetscBool transpose, const Mat block[2], Mat B, Mat 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Some columns of the product: those that one panel has */
+/* Computes one panel's columns of the product */
 static PetscErrorCode SpmmPanel(PetscBool transpose, Mat C, const SpmmProduct *p, const SpmmTerm term[2], int64_t n, int64_t nghost, int ncol, int width, SysReal *c, PetscInt ldc)
 {
   const SpmmHost *h = &p->host;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   The kernels of products of sparse and dense matrices, for processors with AVX2
+   The SpMM and SDDMM kernels for processors with AVX2
 */
 #define SYS_ISA AVX2
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   The kernels of products of sparse and dense matrices, in plain C, for any processor
+   The SpMM and SDDMM kernels in plain C, for any processor
 */
 #define SYS_ISA Plain
 

@@ -10,8 +10,7 @@
 #include "sys/systhreads.h"
 #include "mat/impls/spmm/host/spmmhost.h"
 
-#define BLOCK SPMM_BLOCK
-#define TILE  16 /* rows of the dense matrix that are packed together */
+#define SPMM_PACK_ROWS 16 /* rows of the dense matrix in one step of the packing */
 
 const SpmmKernels *SpmmHostKernels(void)
 {
@@ -36,26 +35,26 @@ int64_t SpmmRingSize(int64_t ring, int width)
   return ring * width + SPMM_ALIGN / (int64_t)sizeof(SysReal);
 }
 
-/* The columns of rows r0 to r1 - 1, widened to whole tiles: *c0 to *c1 - 1, or none */
+/* Sets *c0 and *c1 to the range of columns of rows r0 to r1 - 1, widened to whole tiles; an empty range if there are none */
 static void SpmmColumnsOf(const SpmmKernels *kernels, const SysInt i[], const SysInt j[], int64_t n, int64_t r0, int64_t r1, int64_t *c0, int64_t *c1)
 {
   SysInt least = (SysInt)n, greatest = -1;
 
   kernels->reach(i[r1] - i[r0], j + i[r0], &least, &greatest);
-  *c0 = least / TILE * TILE;
-  *c1 = SysMin((int64_t)(greatest / TILE * TILE) + TILE, n);
+  *c0 = least / SPMM_PACK_ROWS * SPMM_PACK_ROWS;
+  *c1 = SysMin((int64_t)(greatest / SPMM_PACK_ROWS * SPMM_PACK_ROWS) + SPMM_PACK_ROWS, n);
   if (greatest < 0) *c0 = *c1 = 0;
 }
 
 int64_t SpmmRing(int64_t m, int64_t n, const SysInt i[], const SysInt j[])
 {
   const SpmmKernels *kernels = SpmmHostKernels();
-  int64_t            ring = 2 * BLOCK, reach = 0, packed = 0, lo = 0, hi = 0;
+  int64_t            ring = 2 * SPMM_BLOCK, reach = 0, packed = 0, lo = 0, hi = 0;
 
-  for (int64_t r = 0; r < m; r += BLOCK) {
+  for (int64_t r = 0; r < m; r += SPMM_BLOCK) {
     int64_t c0, c1;
 
-    SpmmColumnsOf(kernels, i, j, n, r, SysMin(r + BLOCK, m), &c0, &c1);
+    SpmmColumnsOf(kernels, i, j, n, r, SysMin(r + SPMM_BLOCK, m), &c0, &c1);
     if (c1 - c0 > reach) reach = c1 - c0;
     if (c0 < lo || c0 > hi) lo = hi = c0;
     if (c1 > hi) packed += c1 - hi;
@@ -74,7 +73,7 @@ void SpmmPack(int nthread, int64_t n, int ncol, int width, const SysReal *column
 #if defined(_OPENMP)
   #pragma omp parallel for schedule(static) num_threads(nthread) if (nthread > 1)
 #endif
-  for (int64_t r = 0; r < n; r += BLOCK) kernels->pack(SysMin(BLOCK, n - r), ncol, width, columns + r, ld, panel + r * width);
+  for (int64_t r = 0; r < n; r += SPMM_BLOCK) kernels->pack(SysMin(SPMM_BLOCK, n - r), ncol, width, columns + r, ld, panel + r * width);
 }
 
 void SpmmUnpack(int nthread, int64_t n, int ncol, int width, const SysReal *panel, SysReal *columns, int64_t ld)
@@ -84,10 +83,10 @@ void SpmmUnpack(int nthread, int64_t n, int ncol, int width, const SysReal *pane
 #if defined(_OPENMP)
   #pragma omp parallel for schedule(static) num_threads(nthread) if (nthread > 1)
 #endif
-  for (int64_t r = 0; r < n; r += BLOCK) kernels->unpack(SysMin(BLOCK, n - r), ncol, width, panel + r * width, columns + r, ld);
+  for (int64_t r = 0; r < n; r += SPMM_BLOCK) kernels->unpack(SysMin(SPMM_BLOCK, n - r), ncol, width, panel + r * width, columns + r, ld);
 }
 
-/* A multiple of BLOCK, so that two threads rarely write to the same cache line */
+/* Returns a multiple of SPMM_BLOCK, so that two threads rarely write to the same cache line */
 int64_t SpmmFirstRow(int t, int nthread, int64_t m, const SpmmTerm term[], int nterm)
 {
   double  share = 0;
@@ -104,7 +103,7 @@ int64_t SpmmFirstRow(int t, int nthread, int64_t m, const SpmmTerm term[], int n
     if (before < share) lo = middle + 1;
     else hi = middle;
   }
-  return lo / BLOCK * BLOCK;
+  return lo / SPMM_BLOCK * SPMM_BLOCK;
 }
 
 void SpmmAdvance(const SpmmTerm *term, int64_t r0, int64_t r1, int ncol, int width, SysReal *ring, SpmmHeld *held)
@@ -135,11 +134,11 @@ void SpmmMult(int nthread, int64_t m, const SpmmTerm term[], int nterm, int ncol
     SpmmHeld      held[SPMM_TERMS] = {
            {0, 0}
     };
-    SysReal *panel[SPMM_TERMS], rows[BLOCK * SPMM_VECTORS * SPMM_ALIGN / sizeof(SysReal)] __attribute__((aligned(SPMM_ALIGN)));
+    SysReal *panel[SPMM_TERMS], rows[SPMM_BLOCK * SPMM_VECTORS * SPMM_ALIGN / sizeof(SysReal)] __attribute__((aligned(SPMM_ALIGN)));
 
     for (int s = 0; s < nterm; s++) panel[s] = term[s].panel + (term[s].ring ? t * SpmmRingSize(term[s].ring, width) : 0);
-    for (int64_t r = SpmmFirstRow(t, nthread, m, term, nterm); r < end; r += BLOCK) {
-      const int64_t n = SysMin(BLOCK, end - r);
+    for (int64_t r = SpmmFirstRow(t, nthread, m, term, nterm); r < end; r += SPMM_BLOCK) {
+      const int64_t n = SysMin(SPMM_BLOCK, end - r);
 
       for (int s = 0; s < nterm; s++) {
         if (term[s].ring) SpmmAdvance(&term[s], r, r + n, ncol, width, panel[s], &held[s]);
@@ -164,7 +163,7 @@ SysStatus SpmmTranspose(const SysCSR *A, SpmmTransposed *T)
   }
   for (int64_t k = 0; k < A->nz; k++) T->i[A->j[k] + 2]++;
   for (int64_t c = 0; c < A->n; c++) T->i[c + 2] += T->i[c + 1];
-  for (int64_t r = 0; r < A->m; r++) { /* i[c + 1] goes from the beginning of column c to its end */
+  for (int64_t r = 0; r < A->m; r++) { /* i[c + 1] runs from column c's begin to its end */
     for (int64_t k = A->i[r]; k < A->i[r + 1]; k++) {
       const SysInt to = T->i[A->j[k] + 1]++;
 

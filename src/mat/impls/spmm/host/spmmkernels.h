@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   The kernels of products of sparse and dense matrices, a template. The file that includes it defines SYS_ISA, the instruction set (see sys/sysisa.h).
+   Template of the SpMM and SDDMM kernels; spmmhost.h has the layout. The including file defines SYS_ISA, the instruction set (sys/sysisa.h).
 */
 #include "sys/sysisa.h"
 #include "mat/impls/spmm/host/spmmhost.h"
@@ -8,7 +8,7 @@
 
 /* ------------------------------------------------- columns and rows ------------------------------------------------- */
 
-/* Some columns over all rows, then the next columns: few streams of the memory at a time */
+/* Packs some columns over all rows, then the next columns: few memory streams at a time */
 static void SYS_ISA_NAME(SpmmPackRows)(int64_t n, int ncol, int width, const SysReal *columns, int64_t ld, SysReal *panel)
 {
   const int64_t whole = width % SPMM_TILE ? 0 : n / SPMM_TILE * SPMM_TILE;
@@ -61,9 +61,9 @@ static void SYS_ISA_NAME(SpmmReach)(int64_t n, const SysInt *j, SysInt *least, S
 
 /* ------------------------------------------------- rows of the product ------------------------------------------------- */
 
-/* The sum of a row stays in registers: nvector vectors of type Vec are a row of a panel. A narrow panel has nsum sums, of every second or fourth entry, since each
-   addition would wait for the one before it. nsum follows from the width alone, so that results have the same bits with all instruction sets that multiply and add
-   at once. */
+/* A row's sum stays in registers: a panel's row has nvector vectors of type Vec. A narrow panel has nsum sums, of every second or fourth entry,
+   because each addition would wait for the previous one. nsum follows from the width alone, so the bits are the same with all instruction sets that
+   have FMA. */
 #define SPMM_ROWS(name, Vec) \
   static SYS_INLINE void name(const int nvector, const int nsum, const SpmmTerm term[], int nterm, SysReal *const panel[], int64_t r0, int64_t r1, SysReal *result) \
   { \
@@ -135,7 +135,7 @@ static void SYS_ISA_NAME(SpmmMultRows)(const SpmmTerm term[], int nterm, SysReal
 
 /* ------------------------------------------------- sampled products ------------------------------------------------- */
 
-/* As many entries at a time as a register has numbers: their sums of products are added up by transposing */
+/* Computes as many entries together as a register has numbers; a transpose adds up their sums */
 static SYS_INLINE void SpmmDotsOf(const int nvector, const SpmmTerm *term, const SysReal *panel, const SysReal *rows, int64_t r0, int64_t r1, int add, int scale, SysReal *values)
 {
   const int    width = nvector * SPMM_TILE;

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   Vectors of the kernels of sparse and dense products, and square tiles of numbers that are transposed in registers
+   Vector types of the SpMM kernels, and square tiles that are transposed in registers
 */
 #pragma once
 
 #include "sys/sysisa.h"
 
-/* Vectors of 16, 32 and 64 bytes, at any address of a number */
+/* Vectors of 16, 32 and 64 bytes with the alignment of a number */
 #define SPMM_VECTOR(bytes) __attribute__((vector_size(bytes), aligned(sizeof(SysReal)), may_alias))
 typedef SysReal Spmm16 SPMM_VECTOR(16);
 typedef SysReal Spmm32 SPMM_VECTOR(32);
 typedef SysReal Spmm64 SPMM_VECTOR(64);
 
-/* A register of the instruction set, and the one of three functions that is for vectors of that length */
+/* The instruction set's register, and the matching one of three functions */
 #define SPMM_TILE_BYTES SYS_REGISTER
 #if SYS_REGISTER == 64
   #define SPMM_REGISTER(name) name##64
@@ -30,7 +30,7 @@ typedef Spmm16 SpmmTile;
   #define SPMM_TILE (SPMM_TILE_BYTES / 8)
 #endif
 
-/* Interleaves the first halves of two registers, or their second halves */
+/* Interleaves the lower or the upper halves of two registers */
 #if SPMM_TILE == 16
   #define SPMM_LOW(a, b)  __builtin_shufflevector(a, b, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23)
   #define SPMM_HIGH(a, b) __builtin_shufflevector(a, b, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31)
@@ -45,7 +45,7 @@ typedef Spmm16 SpmmTile;
   #define SPMM_HIGH(a, b) __builtin_shufflevector(a, b, 1, 3)
 #endif
 
-/* Rotates the bits of the place of each number in a tile by one: row and column change places after as many steps as a row number has bits */
+/* Rotates the bits of each number's position in a tile by one; log2(SPMM_TILE) steps transpose the tile */
 static SYS_INLINE void SpmmTileStep(const SpmmTile from[SPMM_TILE], SpmmTile to[SPMM_TILE])
 {
 #pragma GCC unroll 16

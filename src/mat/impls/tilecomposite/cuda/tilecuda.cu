@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   Tile-composite on a CUDA device: conversion, new values, products
+   Tile-composite on a CUDA device: conversion, updates, products
 */
 #include <climits>
 #include <cstdlib>
@@ -10,22 +10,22 @@
 #include "mat/impls/tilecomposite/cuda/tilecuda.cuh"
 
 struct _TileDevice {
-  TileLayout    layout; /* its figures; its arrays are freed */
+  TileLayout    layout; /* figures only: its arrays are freed */
   TileView      view   = {};
   int           blocks = 0, table = 0;
-  char         *memory     = NULL; /* all arrays of view */
-  int          *from       = NULL; /* layout.nentry */
+  char         *memory     = NULL; /* holds all arrays of view */
+  int          *from       = NULL; /* layout.nentry entries */
   AmbTransposed transposed = {};
 };
 
-/* Memory of the host that is freed at the end of its scope */
+/* Host memory that its destructor frees */
 struct TileCopy {
   void *memory = NULL;
 
   ~TileCopy() { free(memory); }
 };
 
-/* A copy of an array of the device */
+/* Copies an array from the device */
 template <typename T>
 static SysStatus TileFetch(TileCopy *copy, const T *from, size_t n, const T **to, cudaStream_t stream)
 {
@@ -42,7 +42,7 @@ static __global__ void TileValues(int64_t n, const int *from, const SysScalar *a
   SYS_FOR_EACH(k, n) val[k] = from[k] < 0 ? 0 : a[from[k]];
 }
 
-/* Chooses the model: the table that was given, if it is of this device and scalar */
+/* Uses the given table if it is of this device and scalar type, else the default model */
 static SysStatus TileChooseModel(const TileModel *given, TileModel *model, TileDevice *A)
 {
   cudaDeviceProp prop;
@@ -68,7 +68,7 @@ static SysStatus TileBring(const T *to, const T *from, int64_t n, cudaStream_t s
   return SYS_SUCCESS;
 }
 
-/* Brings the layout to the device */
+/* Copies the layout to the device */
 static SysStatus TileUpload(TileDevice *A, TileLayout *L, cudaStream_t stream)
 {
   TileView *v     = &A->view;
@@ -109,7 +109,7 @@ static SysStatus TileUpload(TileDevice *A, TileLayout *L, cudaStream_t stream)
   SYS_CALL(TileBring(v->wide, L->wide, L->nentry - L->nnarrow, stream));
   SYS_CALL(TileBring(v->piece, L->piece, L->ncoo, stream));
   SYS_CALL(TileBring((const int *)A->from, L->from, L->nentry, stream));
-  SYS_CUDA(cudaStreamSynchronize(stream)); /* the arrays of the host are freed */
+  SYS_CUDA(cudaStreamSynchronize(stream)); /* the host's arrays are freed next */
   return SYS_SUCCESS;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   Tile-composite on the device: the declarations that conversion, products and measurement share
+   Tile-composite on the device: declarations for conversion, products and measurement
 */
 #pragma once
 
@@ -9,7 +9,7 @@
 
 #define TILE_THREADS 256
 
-/* The layout, as the kernel takes it */
+/* The layout, an argument of the kernel */
 typedef struct {
   const TileWork  *work;
   const SysInt    *perm, *target, *row, *slot;
@@ -17,11 +17,11 @@ typedef struct {
   const uint32_t  *wide;
   const SysScalar *val;
   SysScalar       *xs, *sums;
-  unsigned        *meet; /* counts the blocks that have come to a place where all blocks meet; begins with 0 */
+  unsigned        *meet; /* counter of the grid-wide barrier, initially 0 */
   int64_t          nnarrow;
   int              nwork, ncol, nsum, nlong, ntile, width;
 } TileView;
 
-/* The thread blocks that fit the current device, for products */
+/* Sets the resident thread blocks of the current device */
 SysStatus TileBlocks(int *blocks);
 SysStatus TileLaunch(const TileView *, int blocks, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z, cudaStream_t);

@@ -1,21 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   The table of the performance model: products of matrices whose rectangles all have the same shape, with x at several places, by all warps or by a few; and what a
-   product takes besides
+   Measures the table of the performance model: products of matrices whose rectangles have one shape, with x at several distances, on all warps or on
+   few; and the other costs of a product
 */
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
 
 #include "mat/impls/tilecomposite/cuda/tilecuda.cuh"
-
-#define ROUNDS   64                 /* rectangles of each warp, at most */
-#define MOST     ((int64_t)1 << 26) /* entries of a matrix, at most */
-#define FAR      ((int64_t)1 << 28) /* bytes of x that is read anywhere */
-#define NEAR     ((int64_t)1 << 14) /* bytes of x that is near */
-#define OTHER    ((int64_t)1 << 20) /* columns in tiles, rows that are added */
-#define TRIALS   3
-#define LAUNCHES 4 /* of a trial */
+#include "mat/impls/tilecomposite/host/tilepolicy.h"
 
 static __device__ __forceinline__ uint32_t MeasureHash(uint32_t k)
 {
@@ -42,18 +35,18 @@ static __global__ void MeasureLine(int64_t n, int step, int *to)
   SYS_FOR_EACH(k, n) to[k] = (int)k * step;
 }
 
-/* The matrix that is multiplied, and the device */
+/* The matrix and the device of the measurement */
 struct Measured {
   TileView   v;
   TileWork  *work;
   int       *perm, *slot;
-  int        blocks, units, warps; /* warps of all blocks */
+  int        blocks, units, warps; /* warps: of all blocks */
   double     launch;               /* seconds of an empty product */
   SysScalar *x, *z;
 };
 
-/* The seconds of a product besides those of an empty one; the least of some trials. With `next` each product has the rectangles after those of the one before. Those
-   of `before`, if it is given, are multiplied before each trial, and their entries take the place of all others in the cache. */
+/* Sets the seconds of a product beyond an empty one's, the least of some trials. next: each product uses the rectangles after those of the previous
+   one. before, if not NULL, is multiplied before each trial to evict the cache. */
 static SysStatus MeasureTime(const Measured *M, const TileView *A, int next, const TileView *before, double *seconds)
 {
   cudaEvent_t begin, end;
@@ -63,16 +56,16 @@ static SysStatus MeasureTime(const Measured *M, const TileView *A, int next, con
   SYS_CUDA(cudaEventCreate(&begin));
   SYS_CUDA(cudaEventCreate(&end));
   *seconds = 0;
-  for (int k = 0; k < TRIALS && !status; k++) {
+  for (int k = 0; k < TILE_MEASURE_TRIALS && !status; k++) {
     float ms = 0;
 
     if (before) status = TileLaunch(before, M->blocks, 1, M->x, 0, NULL, M->z, 0);
     (void)cudaEventRecord(begin, 0);
-    for (int l = 0; l < LAUNCHES && !status; l++, v.work += next) status = TileLaunch(&v, M->blocks, 1, M->x, 0, NULL, M->z, 0);
+    for (int l = 0; l < TILE_MEASURE_LAUNCHES && !status; l++, v.work += next) status = TileLaunch(&v, M->blocks, 1, M->x, 0, NULL, M->z, 0);
     (void)cudaEventRecord(end, 0);
     if (!status && cudaEventSynchronize(end) != cudaSuccess) status = SysDeviceFailed(cudaGetLastError(), "cudaEventSynchronize(end)");
     (void)cudaEventElapsedTime(&ms, begin, end);
-    if (k == 0 || 1e-3 * ms / LAUNCHES < *seconds) *seconds = 1e-3 * ms / LAUNCHES;
+    if (k == 0 || 1e-3 * ms / TILE_MEASURE_LAUNCHES < *seconds) *seconds = 1e-3 * ms / TILE_MEASURE_LAUNCHES;
   }
   (void)cudaEventDestroy(begin);
   (void)cudaEventDestroy(end);
@@ -80,24 +73,24 @@ static SysStatus MeasureTime(const Measured *M, const TileView *A, int next, con
   return status;
 }
 
-/* The seconds of a product with n rectangles of w x h, or of a part of them: `share` of them in each launch, at places far from each other */
+/* Sets the seconds of a product with n rectangles of w x h; each launch multiplies 1 / share of them, far from each other */
 static SysStatus MeasureShape(Measured *M, int wide, int64_t w, int64_t h, int share, const TileView *before, double *entries, double *seconds)
 {
   const bool    rows  = w > h;
   const int64_t steps = rows ? (w + SYS_WARP - 1) / SYS_WARP : w, groups = rows ? h : (h + SYS_WARP - 1) / SYS_WARP, stored = steps * groups * SYS_WARP;
-  const int64_t rounds   = std::max<int64_t>(1, std::min<int64_t>(ROUNDS, MOST / (stored * M->warps)));
-  const int     launches = before ? TRIALS * LAUNCHES : 1, n = share ? share * launches : (int)std::min<int64_t>(rounds * M->warps, MOST / stored);
+  const int64_t rounds   = std::max<int64_t>(1, std::min<int64_t>(TILE_MEASURE_ROUNDS, TILE_MEASURE_ENTRIES / (stored * M->warps)));
+  const int     launches = before ? TILE_MEASURE_TRIALS * TILE_MEASURE_LAUNCHES : 1, n = share ? share * launches : (int)std::min<int64_t>(rounds * M->warps, TILE_MEASURE_ENTRIES / stored);
   TileView      v = M->v;
 
   v.nwork   = share ? share : n;
-  v.nnarrow = wide ? 0 : MOST;
+  v.nnarrow = wide ? 0 : TILE_MEASURE_ENTRIES;
   *entries  = (double)v.nwork * (double)(w * h);
-  SYS_CALL(SysLaunch(MeasureRectangles, SysBlocksLoop(n), SYS_THREADS, 0, 0, n, share ? MOST / n / SYS_WARP * SYS_WARP : stored, (unsigned)h, (unsigned)steps, (unsigned)(rows ? TILE_ROWS : TILE_COLUMNS) + 4u * wide, M->work));
+  SYS_CALL(SysLaunch(MeasureRectangles, SysBlocksLoop(n), SYS_THREADS, 0, 0, n, share ? TILE_MEASURE_ENTRIES / n / SYS_WARP * SYS_WARP : stored, (unsigned)h, (unsigned)steps, (unsigned)(rows ? TILE_ROWS : TILE_COLUMNS) + 4u * wide, M->work));
   v.work = M->work;
   return MeasureTime(M, &v, before ? share : 0, before, seconds);
 }
 
-/* The performance of all shapes */
+/* Measures the performance of all shapes */
 static SysStatus MeasureTable(Measured *M, int wide, int share, const TileView *before, TileRates table)
 {
   for (int lw = 0; lw < TILE_SHAPES; lw++) {
@@ -115,10 +108,10 @@ static SysStatus MeasureTable(Measured *M, int wide, int share, const TileView *
 template <typename T>
 static SysStatus MeasureSpread(int64_t columns, const T *column)
 {
-  return SysLaunch(MeasureColumns<T>, SysBlocksLoop(MOST), SYS_THREADS, 0, 0, MOST, (uint32_t)columns, (T *)column);
+  return SysLaunch(MeasureColumns<T>, SysBlocksLoop(TILE_MEASURE_ENTRIES), SYS_THREADS, 0, 0, TILE_MEASURE_ENTRIES, (uint32_t)columns, (T *)column);
 }
 
-/* What a product takes besides rectangles */
+/* Measures the costs of a product besides rectangles */
 static SysStatus MeasureOther(Measured *M, TileModel *T)
 {
   TileView v = M->v;
@@ -129,27 +122,27 @@ static SysStatus MeasureOther(Measured *M, TileModel *T)
   M->launch = T->launch;
   v.ncol    = 1;
   SYS_CALL(MeasureTime(M, &v, 0, NULL, &T->meet));
-  SYS_CALL(SysLaunch(MeasureColumns<int>, SysBlocksLoop(OTHER), SYS_THREADS, 0, 0, OTHER, (uint32_t)OTHER, M->perm));
-  v.ncol = (int)OTHER;
+  SYS_CALL(SysLaunch(MeasureColumns<int>, SysBlocksLoop(TILE_MEASURE_COLUMNS), SYS_THREADS, 0, 0, TILE_MEASURE_COLUMNS, (uint32_t)TILE_MEASURE_COLUMNS, M->perm));
+  v.ncol = (int)TILE_MEASURE_COLUMNS;
   SYS_CALL(MeasureTime(M, &v, 0, NULL, &seconds));
-  T->copy = std::max(seconds - T->meet, 0.) / OTHER;
-  SYS_CALL(SysLaunch(MeasureLine, SysBlocksLoop(OTHER + 1), SYS_THREADS, 0, 0, OTHER + 1, 2, M->slot));
+  T->copy = std::max(seconds - T->meet, 0.) / TILE_MEASURE_COLUMNS;
+  SYS_CALL(SysLaunch(MeasureLine, SysBlocksLoop(TILE_MEASURE_COLUMNS + 1), SYS_THREADS, 0, 0, TILE_MEASURE_COLUMNS + 1, 2, M->slot));
   v.ncol = 0;
-  v.nsum = (int)OTHER;
+  v.nsum = (int)TILE_MEASURE_COLUMNS;
   SYS_CALL(MeasureTime(M, &v, 0, NULL, &seconds));
-  T->sum = std::max(seconds - T->meet, 0.) / (3 * OTHER);
+  T->sum = std::max(seconds - T->meet, 0.) / (3 * TILE_MEASURE_COLUMNS);
   return SYS_SUCCESS;
 }
 
 static SysStatus MeasureAll(Measured *M, TileModel *T)
 {
-  const int64_t levels[TILE_LEVELS] = {NEAR / (int64_t)sizeof(SysScalar), TILE_NARROW, FAR / (int64_t)sizeof(SysScalar)};
+  const int64_t levels[TILE_LEVELS] = {TILE_MEASURE_NEAR / (int64_t)sizeof(SysScalar), TILE_NARROW, TILE_MEASURE_FAR / (int64_t)sizeof(SysScalar)};
 
   SYS_CALL(MeasureOther(M, T));
   for (int k = 0; k < TILE_READS; k++) {
     double entries, seconds;
 
-    SYS_CALL(MeasureSpread((NEAR << k) / (int64_t)sizeof(SysScalar), M->v.wide));
+    SYS_CALL(MeasureSpread((TILE_MEASURE_NEAR << k) / (int64_t)sizeof(SysScalar), M->v.wide));
     SYS_CALL(MeasureShape(M, 1, 32, 32, 0, NULL, &entries, &seconds));
     T->read[k] = seconds / entries;
   }
@@ -160,12 +153,12 @@ static SysStatus MeasureAll(Measured *M, TileModel *T)
     SYS_CALL(MeasureSpread(levels[level], M->v.narrow));
     SYS_CALL(MeasureTable(M, 0, 0, NULL, T->full[0][level]));
     if (level == TILE_NEAR) continue;
-    for (int wide = 0; wide < 2; wide++) { /* a tile's columns: few warps wait for them as for those that are read anywhere in the cache */
+    for (int wide = 0; wide < 2; wide++) { /* tile columns: with few warps, as slow as columns anywhere in the cache */
       TileView before = M->v;
 
-      before.work    = M->work + ROUNDS * M->warps; /* rectangles of one warp each, over the whole matrix */
-      before.nwork   = (int)(MOST / TILE_MOST);
-      before.nnarrow = wide ? 0 : MOST;
+      before.work    = M->work + TILE_MEASURE_ROUNDS * M->warps; /* one rectangle a warp, spread over the whole matrix */
+      before.nwork   = (int)(TILE_MEASURE_ENTRIES / TILE_MOST);
+      before.nnarrow = wide ? 0 : TILE_MEASURE_ENTRIES;
       SYS_CALL(SysLaunch(MeasureRectangles, SysBlocksLoop(before.nwork), SYS_THREADS, 0, 0, before.nwork, (int64_t)TILE_MOST, 32u, (unsigned)(TILE_MOST / 32), (unsigned)TILE_COLUMNS + 4u * wide, (TileWork *)before.work));
       SYS_CALL(MeasureTable(M, wide, M->units, &before, T->alone[wide]));
     }
@@ -193,16 +186,16 @@ SysStatus TileDeviceMeasure(TileModel *T)
   T->warps  = M.warps;
   T->units  = M.units;
   for (int pass = 0; pass < 2; pass++) {
-    SysArenaTake(&arena, (char **)&M.x, (size_t)FAR);
-    SysArenaTake(&arena, &M.z, (size_t)MOST);
-    SysArenaTake(&arena, (SysScalar **)&M.v.val, (size_t)MOST);
-    SysArenaTake(&arena, &M.v.sums, 2 * (size_t)OTHER);
-    SysArenaTake(&arena, &M.work, (size_t)M.warps * ROUNDS + MOST / TILE_MOST);
-    SysArenaTake(&arena, &M.perm, (size_t)OTHER);
-    SysArenaTake(&arena, &M.slot, (size_t)OTHER + 1);
-    SysArenaTake(&arena, (int **)&M.v.target, (size_t)MOST);
-    SysArenaTake(&arena, (uint16_t **)&M.v.narrow, (size_t)MOST);
-    SysArenaTake(&arena, (uint32_t **)&M.v.wide, (size_t)MOST);
+    SysArenaTake(&arena, (char **)&M.x, (size_t)TILE_MEASURE_FAR);
+    SysArenaTake(&arena, &M.z, (size_t)TILE_MEASURE_ENTRIES);
+    SysArenaTake(&arena, (SysScalar **)&M.v.val, (size_t)TILE_MEASURE_ENTRIES);
+    SysArenaTake(&arena, &M.v.sums, 2 * (size_t)TILE_MEASURE_COLUMNS);
+    SysArenaTake(&arena, &M.work, (size_t)M.warps * TILE_MEASURE_ROUNDS + TILE_MEASURE_ENTRIES / TILE_MOST);
+    SysArenaTake(&arena, &M.perm, (size_t)TILE_MEASURE_COLUMNS);
+    SysArenaTake(&arena, &M.slot, (size_t)TILE_MEASURE_COLUMNS + 1);
+    SysArenaTake(&arena, (int **)&M.v.target, (size_t)TILE_MEASURE_ENTRIES);
+    SysArenaTake(&arena, (uint16_t **)&M.v.narrow, (size_t)TILE_MEASURE_ENTRIES);
+    SysArenaTake(&arena, (uint32_t **)&M.v.wide, (size_t)TILE_MEASURE_ENTRIES);
     SysArenaTake(&arena, &M.v.meet, 1);
     if (pass) break;
     SYS_CALL(SysArenaAllocate(&arena));
@@ -215,6 +208,6 @@ SysStatus TileDeviceMeasure(TileModel *T)
   M.v.row   = M.v.target;
   M.v.ntile = 1;
   M.v.width = TILE_NARROW;
-  SYS_CALL(SysLaunch(MeasureLine, SysBlocksLoop(MOST), SYS_THREADS, 0, 0, MOST, 1, (int *)M.v.target));
+  SYS_CALL(SysLaunch(MeasureLine, SysBlocksLoop(TILE_MEASURE_ENTRIES), SYS_THREADS, 0, 0, TILE_MEASURE_ENTRIES, 1, (int *)M.v.target));
   return MeasureAll(&M, T);
 }

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   The product with a vector in tile-composite on a CUDA device
+   SpMV in tile-composite on a CUDA device.
 
-   The warps take the rectangles in turns, the largest ones first. A warp loads the entries of several steps at once, so that their latencies overlap, and adds them up in
-   the order of steps: a lane for each row in a rectangle that lies column by column; in one that lies row by row the lanes add their sums at the end of each row.
+   Warps take the rectangles in turn, the largest first. A warp loads the entries of several steps together, so that their latencies overlap, and adds
+   them in the order of steps: in TILE_COLUMNS one row a lane; in TILE_ROWS the lanes add their sums at the end of each row.
 
-   Padding has an index that is no column, and adds nothing: a NaN or an infinity in x reaches the rows it belongs to and no others.
+   Padding has an invalid column index and adds nothing: a NaN or an infinity of x reaches only rows that have an entry in its column.
 */
 #include "mat/impls/tilecomposite/cuda/tilecuda.cuh"
 
-#define UNROLL 8 /* steps that are loaded at once */
+#define TILE_LOADS 8 /* steps that are loaded at once */
 
-/* All blocks of the launch meet here. The launch is cooperative, so that all of them run at the same time. */
+/* A grid-wide barrier; the launch is cooperative, so all blocks are resident */
 static __device__ __forceinline__ void TileMeet(unsigned *meet, unsigned blocks)
 {
   __syncthreads();
   if (threadIdx.x == 0) {
-    const unsigned add = blockIdx.x == 0 ? 0x80000000u - (blocks - 1) : 1u; /* the highest bit changes once for each meeting */
+    const unsigned add = blockIdx.x == 0 ? 0x80000000u - (blocks - 1) : 1u; /* the highest bit flips once a barrier */
     unsigned       before;
 
     __threadfence();
@@ -48,23 +48,23 @@ static __device__ __forceinline__ SysScalar TileWarpSum(SysScalar s)
 }
 
 template <typename T>
-static __device__ __forceinline__ void TileLoad(const T *column, const SysScalar *val, const SysScalar *x, int left, SysScalar product[UNROLL])
+static __device__ __forceinline__ void TileLoad(const T *column, const SysScalar *val, const SysScalar *x, int left, SysScalar product[TILE_LOADS])
 {
   const T   none = (T)TILE_NO_COLUMN;
-  T         c[UNROLL];
-  SysScalar v[UNROLL];
+  T         c[TILE_LOADS];
+  SysScalar v[TILE_LOADS];
 
 #pragma unroll
-  for (int u = 0; u < UNROLL; u++) c[u] = u < left ? __ldcs(column + u * SYS_WARP) : none;
+  for (int u = 0; u < TILE_LOADS; u++) c[u] = u < left ? __ldcs(column + u * SYS_WARP) : none;
 #pragma unroll
-  for (int u = 0; u < UNROLL; u++) v[u] = u < left ? __ldcs(val + u * SYS_WARP) : 0;
+  for (int u = 0; u < TILE_LOADS; u++) v[u] = u < left ? __ldcs(val + u * SYS_WARP) : 0;
 #pragma unroll
-  for (int u = 0; u < UNROLL; u++) product[u] = x[c[u] == none ? 0 : c[u]]; /* read in any case, so that no load waits for a product */
+  for (int u = 0; u < TILE_LOADS; u++) product[u] = x[c[u] == none ? 0 : c[u]]; /* unconditional, so that no load waits for a product */
 #pragma unroll
-  for (int u = 0; u < UNROLL; u++) product[u] = c[u] == none ? 0 : v[u] * product[u];
+  for (int u = 0; u < TILE_LOADS; u++) product[u] = c[u] == none ? 0 : v[u] * product[u];
 }
 
-/* A rectangle: groups of `steps` steps each; a group is a strip of rows, or a row */
+/* Multiplies a rectangle of groups of `steps` steps; a group is a strip of rows, or a row */
 template <bool ADD, typename T>
 static __device__ __forceinline__ void TileRectangle(const TileWork &w, const SysInt *target, const T *column, const SysScalar *val, const SysScalar *x, unsigned lane, const TileStoreTo &S)
 {
@@ -72,15 +72,15 @@ static __device__ __forceinline__ void TileRectangle(const TileWork &w, const Sy
   const unsigned groups  = columns ? (w.pieces + SYS_WARP - 1) / SYS_WARP : w.pieces;
   const int      total   = (int)(groups * w.steps);
   unsigned       group = 0, in = 0;
-  SysScalar      sum = 0, product[UNROLL];
+  SysScalar      sum = 0, product[TILE_LOADS];
 
   column += w.place + lane;
   val += w.place + lane;
-  for (int k = 0; k < total; k += UNROLL) {
+  for (int k = 0; k < total; k += TILE_LOADS) {
     TileLoad(column + (size_t)k * SYS_WARP, val + (size_t)k * SYS_WARP, x, total - k, product);
 #pragma unroll
-    for (int u = 0; u < UNROLL; u++) {
-      if (k + u < total) { /* the same for all lanes */
+    for (int u = 0; u < TILE_LOADS; u++) {
+      if (k + u < total) { /* uniform in the warp */
         sum += product[u];
         if (++in == w.steps) {
           if (columns) {
@@ -100,12 +100,12 @@ static __device__ __forceinline__ void TileRectangle(const TileWork &w, const Sy
   }
 }
 
-/* Entries in coordinates: a segmented scan over the lanes; the sum of the last piece of a step goes on to the next step */
+/* Multiplies a TILE_COO rectangle: a segmented scan over the lanes; a step's last sum carries over to the next step */
 template <bool ADD, typename T>
 static __device__ __forceinline__ void TileCoo(const TileWork &w, const SysInt *target, const uint16_t *piece, const T *column, const SysScalar *val, const SysScalar *x, unsigned lane, const TileStoreTo &S)
 {
   SysScalar carry = 0;
-  unsigned  open  = 0; /* the piece that carry belongs to */
+  unsigned  open  = 0; /* the piece of the carry */
 
   for (unsigned k = 0; k < w.steps; k++) {
     const int64_t  at = w.place + (int64_t)k * SYS_WARP + lane;

@@ -9,7 +9,7 @@
   #include "mat/impls/tilecomposite/cuda/tilecuda.h"
 #endif
 
-/* Parameters that are left open are 0, and tiles is negative */
+/* Open: 0, for tiles negative */
 typedef struct {
   PetscInt  width, tiles, work;
   PetscBool coo;
@@ -29,7 +29,7 @@ static const char TileCitation[] = "@article{yang2011,\n"
 static const char TileTooLarge[] = "the matrix is too large for the 32-bit positions of the format";
 static const char TileRegular[]  = "rows and columns have similar lengths: tiles bring nothing";
 
-/* A candidate; may it decline a matrix by the model? */
+/* A candidate, and whether it may decline a matrix by the model */
 typedef struct {
   TileParams params;
   int        decline;
@@ -41,7 +41,7 @@ static TileParams TileGetParams(const TileMatParams *p)
   return (TileParams){(int)p->width, (int)p->tiles, (int)p->work, p->coo};
 }
 
-/* Lists tiles as algorithm 1 makes them, and the matrix without tiles */
+/* Lists the tiles of algorithm 1, and the matrix without tiles */
 static int TileList(const TileParams *asked, MatShadowTune tune, MatShadowCandidate list[])
 {
   const int n = asked->tiles >= 0 || tune != MAT_SHADOW_TUNE_ONLINE ? 1 : 2;
@@ -171,9 +171,9 @@ static PetscErrorCode TileView(const double figure[], const char where[], PetscV
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* ------------------------------------------------- on the device ------------------------------------------------- */
+/* ------------------------------------------------- device ------------------------------------------------- */
 
-/* The table of the performance model that the process uses, if there is one */
+/* The process's table of the performance model, if any */
 static TileModel TileTable;
 static char      TileTableName[PETSC_MAX_PATH_LEN];
 
@@ -220,7 +220,7 @@ static void DescribeDevice_TileComposite(const void *data, MatShadowInfo *info, 
 
 /* ------------------------------------------------- parameters ------------------------------------------------- */
 
-/* One check for options and setters */
+/* The check that options and setters share */
 static PetscErrorCode TileCheckParams(MPI_Comm comm, const TileMatParams *p)
 {
   PetscFunctionBegin;
@@ -312,7 +312,7 @@ PetscErrorCode MatTileCompositeSetTiles(Mat A, PetscInt width, PetscInt tiles)
 
   Input Parameters:
 + A    - the matrix; nothing happens if it is not of type `MATTILECOMPOSITE`
-- work - about so many entries have a rectangle, from 32 to 32,768; 0 (the default) for 8,192 on the host, and on a GPU for the size with the least time by the
+- work - approximate entries of a rectangle, from 32 to 32,768; 0 (the default) for 8,192 on the host, and on a GPU for the size with the least time by the
          performance model
 
   Options Database Key:
@@ -422,36 +422,25 @@ static PetscErrorCode TileCompose(Mat A, PetscBool add)
 static const char *const TileOptions[] = {"mat_tilecomposite_width", "mat_tilecomposite_tiles", "mat_tilecomposite_work", "mat_tilecomposite_coo", "mat_tilecomposite_table", NULL};
 
 /*MC
-   MATTILECOMPOSITE - `MATTILECOMPOSITE` = "tilecomposite" - sparse matrices of graphs whose products with vectors run on tiles and rectangles.
+   MATTILECOMPOSITE - `MATTILECOMPOSITE` = "tilecomposite" - sparse matrices of graphs whose products with vectors run on tiles and rectangles
 
-   A subtype of `MATAIJ`: `MATSEQAIJTILECOMPOSITE` on one process, `MATMPIAIJTILECOMPOSITE` on several. The products `MatMult()` and `MatMultAdd()` run on a second
-   copy of the matrix, which is made after the first few products and kept if it was measured to be faster. On a GPU the transposed products run on `MATAMB`'s
-   format of the transposed matrix, on the host on the AIJ. All other operations are inherited.
-
-   The columns with the most entries form tiles, whose part of the vector fits a cache. The rows of a tile are ordered by length and packed into rectangles of
-   about equal size, one for each warp of a GPU. The format is for graphs whose degrees follow a power law; it declines matrices with rows and columns of similar
-   lengths.
+   The columns with the most entries form tiles, whose part of the vector fits a cache. The rows of a tile, sorted by length, are packed into rectangles of about
+   equal size, one for each warp of a GPU. The format is for graphs whose degrees follow a power law; it declines matrices whose rows and columns have similar
+   lengths. Transposed products run on `MATAMB`'s format on a GPU, and on the AIJ on the host. `MatShadow` has what all formats of petsc-amb have in common.
 
    Options Database Keys:
-+  -mat_type tilecomposite                     - sets the type, in `MatSetFromOptions()`
-.  -mat_tilecomposite_device <auto,cpu,gpu>    - where the matrix is stored
-.  -mat_tilecomposite_width <width>            - columns of a tile
-.  -mat_tilecomposite_tiles <tiles>            - tiles, at most
-.  -mat_tilecomposite_work <work>              - entries of a rectangle
-.  -mat_tilecomposite_coo <bool>               - store tiles in coordinates
-.  -mat_tilecomposite_table <file>             - the performance of the GPU, as `petscamb tiletable` has measured it
--  -mat_shadow_tune <off,model,measure,online> - how to choose between the format and the AIJ
++  -mat_type tilecomposite                  - sets the type, in `MatSetFromOptions()`
+.  -mat_tilecomposite_device <auto,cpu,gpu> - where the matrix is stored
+.  -mat_tilecomposite_width <width>         - columns of a tile
+.  -mat_tilecomposite_tiles <tiles>         - tiles, at most
+.  -mat_tilecomposite_work <work>           - entries of a rectangle
+.  -mat_tilecomposite_coo <bool>            - store tiles in coordinates
+-  -mat_tilecomposite_table <file>          - the performance of the GPU, as `petscamb tiletable` has measured it
 
    Level: beginner
 
-   Note:
-   The second copy follows the matrix: new values in the same pattern are taken over by one of the next products, another pattern is converted anew,
-   and both copies end together. `MatDuplicate()` takes over the settings, and the duplicate is converted by its own products.
-
    Errors:
-+  `PETSC_ERR_GPU`             - the option asks for the GPU, but PETSc has none to use; or some processes have a GPU and others none
-.  `PETSC_ERR_SUP`             - the option asks for the GPU with a PETSc without CUDA, with complex numbers or with 64-bit indices
-.  `PETSC_ERR_ARG_OUTOFRANGE`  - an option has a number that its setter refuses
++  `PETSC_ERR_ARG_OUTOFRANGE`  - an option has a number that its setter refuses; further errors: `MatShadow`
 -  `PETSC_ERR_FILE_UNEXPECTED` - the file of -mat_tilecomposite_table is no such table
 
    Example:
@@ -459,25 +448,41 @@ static const char *const TileOptions[] = {"mat_tilecomposite_width", "mat_tileco
    bin/solve -f matrix.mtx -mat_type tilecomposite -mat_view ::ascii_info
 .ve
 
-.seealso: `MatTileCompositeSetTiles()`, `MatTileCompositeSetWork()`, `MatTileCompositeSetCOO()`, `MatTileCompositeMeasure()`, `MatShadowSetTune()`, `MATAMB`, `MATAIJ`
+.seealso: `MatShadow`, `MatTileCompositeSetTiles()`, `MatTileCompositeSetWork()`, `MatTileCompositeSetCOO()`, `MatTileCompositeMeasure()`, `MATAMB`, `MATAIJ`
 M*/
 MAT_SHADOW_CONSTRUCTORS(TileComposite)
 
 const MatShadowFormat MatShadowFormatTileComposite = {
-  .name        = MATTILECOMPOSITE,
-  .seqtype     = MATSEQAIJTILECOMPOSITE,
-  .mpitype     = MATMPIAIJTILECOMPOSITE,
-  .citation    = TileCitation,
-  .cited       = &TileCited,
-  .params_size = sizeof(TileMatParams),
-  .open        = NULL, /* MATAUTOSPARSE does not try the format: see docs/formats.md */
-  .host        = {RankHost_TileComposite,   LayoutHost_TileComposite,   TileHostUpdate,   TileHostMult,   TileHostMultTranspose,   DescribeHost_TileComposite,   TileHostDestroy,   NULL, TileFigures, TileView},
+  .name               = MATTILECOMPOSITE,
+  .seqtype            = MATSEQAIJTILECOMPOSITE,
+  .mpitype            = MATMPIAIJTILECOMPOSITE,
+  .citation           = TileCitation,
+  .cited              = &TileCited,
+  .params_size        = sizeof(TileMatParams),
+  .open               = NULL, /* MATAUTOSPARSE does not try the format: see docs/formats.md */
+  .host.rank          = RankHost_TileComposite,
+  .host.layout        = LayoutHost_TileComposite,
+  .host.update        = TileHostUpdate,
+  .host.mult          = TileHostMult,
+  .host.multtranspose = TileHostMultTranspose,
+  .host.describe      = DescribeHost_TileComposite,
+  .host.destroy       = TileHostDestroy,
+  .host.figures       = TileFigures,
+  .host.view          = TileView,
 #if defined(SYS_HAVE_DEVICE)
-  .device = {RankDevice_TileComposite, LayoutDevice_TileComposite, TileDeviceUpdate, TileDeviceMult, TileDeviceMultTranspose, DescribeDevice_TileComposite, TileDeviceDestroy, NULL, TileFigures, TileView},
+  .device.rank          = RankDevice_TileComposite,
+  .device.layout        = LayoutDevice_TileComposite,
+  .device.update        = TileDeviceUpdate,
+  .device.mult          = TileDeviceMult,
+  .device.multtranspose = TileDeviceMultTranspose,
+  .device.describe      = DescribeDevice_TileComposite,
+  .device.destroy       = TileDeviceDestroy,
+  .device.figures       = TileFigures,
+  .device.view          = TileView,
 #endif
   .create_seq     = MatCreate_SeqAIJTileComposite,
   .create_mpi     = MatCreate_MPIAIJTileComposite,
   .setfromoptions = TileSetFromOptions,
   .compose        = TileCompose,
-  .options        = TileOptions
+  .options        = TileOptions,
 };

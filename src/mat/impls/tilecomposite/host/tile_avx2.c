@@ -7,7 +7,7 @@
 #include "sys/systypes.h"
 
 #if defined(SYS_COMPLEX)
-typedef int TileKernelsAVX2Absent; /* complex scalars have the plain kernel */
+typedef int TileKernelsAVX2Absent; /* complex scalars use the plain kernel */
 #else
   #include "mat/impls/tilecomposite/host/tilekernels.h"
 #endif

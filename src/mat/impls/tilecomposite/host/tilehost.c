@@ -19,7 +19,7 @@ static void HostValues(TileHost *A, const SysScalar *a, int nworker)
   for (int64_t k = 0; k < L->nentry; k++) A->val[k] = a && L->from[k] >= 0 ? a[L->from[k]] : 0;
 }
 
-/* Gives each thread about as many entries */
+/* Gives each thread rectangles with about equal numbers of entries */
 static void HostThreads(TileHost *A)
 {
   const TileLayout *L = &A->layout;
@@ -86,14 +86,14 @@ SysStatus TileHostMult(void *data, const SysCSR *csr, SysScalar alpha, const Sys
   return SYS_SUCCESS;
 }
 
-/* ------------------------------------------------- the transposed product, from the CSR ------------------------------------------------- */
+/* ------------------------------------------------- transposed product, from CSR ------------------------------------------------- */
 
 typedef struct {
   const SysCSR *csr;
   int           nthread;
 } HostTransposed;
 
-/* The first row of thread t: each thread has about as many entries */
+/* Returns thread t's first row; threads have about equal numbers of entries */
 static int64_t HostFirstRow(const SysCSR *A, int nthread, int t)
 {
   const double wanted = (double)A->nz * t / nthread;

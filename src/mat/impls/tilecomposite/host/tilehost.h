@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   Tile-composite on the host: the layout (tilelayout.h) and the operations on raw arrays, without PETSc's objects
+   Tile-composite on the host (layout: tilelayout.h), on raw arrays
 */
 #pragma once
 
@@ -16,14 +16,14 @@ typedef struct {
   TileLayout                 layout;
   const struct _TileKernels *kernels;
   int                        nthread;
-  int64_t                   *first; /* nthread + 1: the rectangles of each thread */
-  SysScalar                 *val;   /* layout.nentry */
+  int64_t                   *first; /* nthread + 1: each thread's first rectangle */
+  SysScalar                 *val;   /* layout.nentry values */
   SysScalar                 *xs;    /* the entries of x in tiles */
-  SysScalar                 *sums;  /* the slots */
-  SysStretches               work;  /* of the transposed product */
+  SysScalar                 *sums;  /* one for each slot */
+  SysStretches               work;  /* for the transposed product */
 } TileHost;
 
-/* One set of kernels for each instruction set, made from the same template */
+/* The kernels of one instruction set, instances of tilekernels.h */
 typedef struct _TileKernels {
   const char *name;
   int (*supported)(void);
@@ -34,11 +34,12 @@ extern const TileKernels TileKernelsPlain, TileKernelsAVX2, TileKernelsAVX512;
 
 const TileKernels *TileHostKernels(void);
 
-/* Converts a matrix. Bytes are counted before the entries are stored, and must not exceed most. If a is NULL, TileHostUpdate() brings the values before the first
-   product. Products are made by nthread threads, the conversion by nworker. */
+/* Converts a matrix. Returns SYS_TOO_MANY_BYTES before it stores entries if the bytes exceed `most`. With a == NULL call TileHostUpdate() before the
+   first product. Products run on nthread threads, the conversion on nworker. */
 SysStatus TileHostCreate(const SysCSR *, const TileParams *, int nthread, int nworker, const TileKernels *, double most, double *bytes, TileHost **);
 
-/* New values, and z = alpha A x + beta y, and the same with the transposed matrix, which is made from the CSR that is given. data is a TileHost; the stream is not used. */
+/* TileHostUpdate() stores new values in the same pattern; TileHostMult() computes z = alpha A x + beta y, TileHostMultTranspose() the same with A^T,
+   from the given CSR. data is a TileHost. All ignore the stream. */
 SysStatus TileHostUpdate(void *data, const SysCSR *, SysStream);
 SysStatus TileHostMult(void *data, const SysCSR *, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z, SysStream);
 SysStatus TileHostMultTranspose(void *data, const SysCSR *, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z, SysStream);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   The tile-composite kernel, a template. The file that includes it defines SYS_ISA, the instruction set (see sys/sysisa.h).
+   Template of the host's tile-composite kernel; tilelayout.h has the layout. The including file defines SYS_ISA, the instruction set (sys/sysisa.h).
 
-   Padding has an index that is no column, and adds 0: a NaN or an infinity reaches the rows it belongs to and no others.
+   Padding has an invalid column index and adds 0: a NaN or an infinity of x reaches only rows that have an entry in its column.
 */
 #include "sys/sysstore.h"
 #include "mat/impls/tilecomposite/host/tilehost.h"
 
-/* Stores the sum of a piece */
+/* Stores a piece's sum */
 static SYS_INLINE void TileStore(const TileHost *A, int64_t piece, SysScalar s, SysStore how, SysScalar alpha, SysScalar beta, const SysScalar *y, SysScalar *z)
 {
   const SysInt to = A->layout.target[piece];
@@ -16,7 +16,7 @@ static SYS_INLINE void TileStore(const TileHost *A, int64_t piece, SysScalar s, 
   else z[to] = SysStored(how, alpha, s, beta, y, z, to);
 }
 
-/* Adds the products of as many entries as a warp has, each to a sum of its own */
+/* Adds the products of 32 entries to 32 sums */
 #define TILE_ADD(type, none, columns) \
   static SYS_INLINE void TileAdd_##columns(const type *columns, const SysScalar *val, const SysScalar *x, SysScalar sum[TILE_WARP]) \
   { \
@@ -76,7 +76,7 @@ static SYS_INLINE void TileRectangle(const TileHost *A, const TileWork *w, SysSt
   }
 }
 
-/* z = alpha A x + beta y; y may be z, and is not read if beta is 0 */
+/* Computes z = alpha A x + beta y. y may be z; beta == 0: y is not read. */
 static void SYS_ISA_NAME(Mult)(const TileHost *A, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z)
 {
   const TileLayout *L   = &A->layout;

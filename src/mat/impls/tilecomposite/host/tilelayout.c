@@ -8,29 +8,24 @@
 
 #include "sys/sysmemory.h"
 #include "mat/impls/tilecomposite/host/tilelayout.h"
+#include "mat/impls/tilecomposite/host/tilepolicy.h"
 
-#define HOST_WORK 8192 /* entries of a rectangle without a model */
-#define COO_WORK  1024 /* entries of a rectangle in coordinates */
-#define SECTOR    32   /* bytes that a GPU reads at least */
-#define LINE      128  /* bytes that a line of its caches has room for */
-#define REGULAR   8    /* a matrix is regular if no row and no column is longer than so many times the mean */
-
-/* A piece, as it is found: the rows in their order */
+/* A piece, in the order of rows */
 typedef struct {
   SysInt  row, length;
   int64_t begin; /* in Tiles.order */
 } Piece;
 
-/* What a layout is made of, for the tiles and the rest */
+/* The work space of a layout, for the tiles and the rest */
 typedef struct {
   SysInt  *length;   /* of each column */
-  SysInt  *column;   /* the columns by their lengths */
-  SysInt  *position; /* of each column among those in tiles, or -1 */
-  SysInt  *order;    /* the entries by tiles, in each of them by rows */
-  int64_t *entries;  /* ntile + 2: where the entries of a tile begin */
-  int64_t *pieces;   /* ntile + 2: where its pieces begin */
+  SysInt  *column;   /* the columns by length */
+  SysInt  *position; /* each column's place in the tiles, or -1 */
+  SysInt  *order;    /* the entries by tile, in each tile by row */
+  int64_t *entries;  /* ntile + 2: each tile's first entry */
+  int64_t *pieces;   /* ntile + 2: each tile's first piece */
   Piece   *piece;
-  int64_t *work; /* ntile + 1: about so many entries have the rectangles of a tile */
+  int64_t *work; /* ntile + 1: entries of a rectangle, by tile */
 } Tiles;
 
 static void TilesDestroy(Tiles *T)
@@ -45,13 +40,13 @@ static void TilesDestroy(Tiles *T)
   free(T->work);
 }
 
-/* Room for n things, and for one if there are none */
+/* Allocates n elements, at least one */
 static void *Room(int64_t n, size_t size)
 {
   return malloc(size * (size_t)(n > 0 ? n : 1));
 }
 
-/* Orders the columns by their lengths, the longest first and equal ones by their numbers; finds how many tiles there are (algorithm 1) */
+/* Sorts the columns by descending length, stably; finds the number of tiles (algorithm 1) */
 static SysStatus LayoutColumns(const SysCSR *A, TileLayout *L, Tiles *T)
 {
   SysInt   longest = 0;
@@ -73,7 +68,7 @@ static SysStatus LayoutColumns(const SysCSR *A, TileLayout *L, Tiles *T)
   return SYS_SUCCESS;
 }
 
-/* Puts the columns into tiles */
+/* Assigns the columns to tiles */
 static SysStatus LayoutTiles(const SysCSR *A, TileLayout *L, Tiles *T)
 {
   SysRelease(L->perm, sizeof(*L->perm) * (size_t)L->ncol);
@@ -88,19 +83,19 @@ static SysStatus LayoutTiles(const SysCSR *A, TileLayout *L, Tiles *T)
   return SYS_SUCCESS;
 }
 
-/* The number of the tile that has the column, or that of the rest */
+/* Returns the column's tile; ntile for the rest */
 static inline int TileOf(const TileLayout *L, const Tiles *T, SysInt column)
 {
   return T->position[column] < 0 ? L->ntile : (int)(T->position[column] / L->params.width);
 }
 
-/* How far the entries of a tile are listed, or counted */
+/* The progress of listing or counting a tile's entries */
 typedef struct {
   int64_t entries, pieces, row; /* row: of the last entry */
   int64_t length;               /* of the last piece */
 } Cursor;
 
-/* Lists the entries and pieces of the tiles, or only counts them */
+/* Lists the tiles' entries and pieces, or only counts them */
 static void LayoutWalk(const SysCSR *A, const TileLayout *L, Tiles *T, int list, Cursor at[])
 {
   for (int t = 0; t <= L->ntile; t++) at[t] = (Cursor){0, 0, -1, 0};
@@ -156,7 +151,7 @@ static SysStatus LayoutPieces(const SysCSR *A, const TileLayout *L, Tiles *T)
   return status;
 }
 
-/* Finds the rows that do not have one piece, the long ones first, and where the slots of each row begin; first[] is -1 for rows with one piece */
+/* Finds the rows without or with several pieces, long ones first, and each row's first slot; first[r] is -1 for a row with one piece */
 static SysStatus LayoutSlots(TileLayout *L, const Tiles *T, SysInt first[])
 {
   int64_t long_at = 0, at;
@@ -186,7 +181,7 @@ static SysStatus LayoutSlots(TileLayout *L, const Tiles *T, SysInt first[])
   return SYS_SUCCESS;
 }
 
-/* Orders the pieces from p0 to p1 by length, the longest first and equal ones as they are; lists the lengths. The new places of the pieces are in sorted[]. */
+/* Sorts pieces p0 to p1 - 1 by descending length, stably, into sorted[]; lists the runs of equal lengths */
 static int64_t LayoutSort(const Piece *piece, int64_t p0, int64_t p1, int64_t sorted[], TileRun run[])
 {
   int64_t begin[TILE_PIECE + 1] = {0}, nrun = 0, sum = p0;
@@ -203,46 +198,46 @@ static int64_t LayoutSort(const Piece *piece, int64_t p0, int64_t p1, int64_t so
   return nrun;
 }
 
-/* The seconds that the model gives an entry of the columns from `first` to `last` in the order of lengths: the caches hold the most frequent ones. In a tile these lie
-   together; elsewhere a column takes a line, which it shares with few others. */
+/* Returns the model's seconds of an entry in columns first to last - 1 by length. The caches hold the most frequent ones. In a tile these are
+   contiguous; elsewhere a column occupies a line with few other useful columns. */
 static double ReadTime(const SysCSR *A, const Tiles *T, const TileModel *model, int64_t first, int64_t last, int tile)
 {
   const int64_t step  = 32;
-  const double  lines = ceil((double)A->n * sizeof(SysScalar) / LINE);
+  const double  lines = ceil((double)A->n * sizeof(SysScalar) / TILE_LINE);
   double        sum = 0, entries = 0;
 
   for (int64_t k = first; k < last; k += step) {
-    const double columns = (double)(k - first + step / 2), bytes = tile ? sizeof(SysScalar) * columns : LINE * lines * -expm1(-columns / lines);
+    const double columns = (double)(k - first + step / 2), bytes = tile ? sizeof(SysScalar) * columns : TILE_LINE * lines * -expm1(-columns / lines);
     double       here = 0;
 
     for (int64_t c = k; c < k + step && c < last; c++) here += (double)T->length[T->column[c]];
     entries += here;
-    sum += here * TileRead(model, bytes, here / (double)(SysMin(last - k, step) * model->units) * (tile ? SECTOR / (double)sizeof(SysScalar) : 1));
+    sum += here * TileRead(model, bytes, here / (double)(SysMin(last - k, step) * model->units) * (tile ? TILE_SECTOR / (double)sizeof(SysScalar) : 1));
   }
   return entries > 0 ? sum / entries : 0;
 }
 
-/* The part of the entries that are not in the same sector of x as the one before in their row */
+/* Returns the fraction of entries in another sector of x than their predecessor in the row */
 static double ReadApart(const SysCSR *A)
 {
   int64_t apart = 0;
 
   for (int64_t r = 0; r < A->m; r++) {
-    for (SysInt k = A->i[r]; k < A->i[r + 1]; k++) apart += k == A->i[r] || A->j[k] / (SysInt)(SECTOR / sizeof(SysScalar)) != A->j[k - 1] / (SysInt)(SECTOR / sizeof(SysScalar));
+    for (SysInt k = A->i[r]; k < A->i[r + 1]; k++) apart += k == A->i[r] || A->j[k] / (SysInt)(TILE_SECTOR / sizeof(SysScalar)) != A->j[k - 1] / (SysInt)(TILE_SECTOR / sizeof(SysScalar));
   }
   return A->nz ? (double)apart / (double)A->nz : 1;
 }
 
-/* What the choice of the tiles looks at */
+/* The input of the choice of tiles */
 typedef struct {
-  TilePart *part;   /* the tiles, and the rest */
-  TileRun  *run;    /* of all */
-  int64_t  *length; /* entries of a row in the rest, and the pieces of a row in tiles */
+  TilePart *part;   /* the tiles and the rest */
+  TileRun  *run;    /* all runs */
+  int64_t  *length; /* a row's entries in the rest, and its pieces in tiles */
   int64_t  *pieces;
-  double   *buffer; /* for the model */
+  double   *buffer; /* work space of the model */
 } Plan;
 
-/* The runs of the rest, and the rows and slots that are added; returns what these take */
+/* Sets the runs of the rest; returns the seconds for the rows and slots added */
 static double PlanRest(const TileLayout *L, const TileModel *model, int ntile, const Plan *P, TileRun run[])
 {
   TilePart     *rest                  = P->part + ntile;
@@ -265,7 +260,7 @@ static double PlanRest(const TileLayout *L, const TileModel *model, int ntile, c
   return (ncol ? model->meet + model->copy * (double)ncol : 0) + (nsum ? model->meet + model->sum * (double)(nslot + nsum) : 0);
 }
 
-/* Chooses the number of tiles, if it is left open, and the sizes of rectangles. All tiles of algorithm 1 are there; with fewer of them the rest has those that follow. */
+/* Chooses the number of tiles, if open, and the sizes of rectangles. T has all tiles of algorithm 1; with fewer tiles the rest includes the others. */
 static SysStatus PlanMake(const SysCSR *A, TileLayout *L, Tiles *T, const TileModel *model, int64_t sorted[], const Plan *P)
 {
   const int    full = L->ntile, open = L->params.tiles < 0 && !L->params.coo;
@@ -289,7 +284,7 @@ static SysStatus PlanMake(const SysCSR *A, TileLayout *L, Tiles *T, const TileMo
       const double other = model->launch + PlanRest(L, model, t, P, run);
       double       time;
 
-      P->part[t].wide = 1; /* the place of tile t, which belongs to the rest now */
+      P->part[t].wide = 1; /* tile t now belongs to the rest */
       P->part[t].read = model->read[0] + apart * (ReadTime(A, T, model, SysMin((int64_t)t * L->params.width, A->n), A->n, 0) - model->read[0]);
       for (int k = 0; k < npart; k++) part[k].work = L->params.work;
       time = other + (L->params.work ? TilePredict(model, npart, part, P->buffer) : TilePartition(model, npart, part, t == full ? INFINITY : least - other, P->buffer));
@@ -326,7 +321,7 @@ static SysStatus LayoutPlan(const SysCSR *A, TileLayout *L, Tiles *T, const Tile
   return status;
 }
 
-/* Adds a rectangle; its entries and pieces follow those that there are */
+/* Appends a rectangle with the next entries and pieces */
 static void LayoutAdd(TileLayout *L, TileKind kind, int tile, int64_t piece, int64_t pieces, int64_t steps, int64_t groups)
 {
   const int64_t entries = steps * groups * TILE_WARP;
@@ -340,7 +335,7 @@ static void LayoutAdd(TileLayout *L, TileKind kind, int tile, int64_t piece, int
   if (kind == TILE_COO) L->ncoo = L->nentry;
 }
 
-/* Packs the pieces of a tile into rectangles of about `work` entries */
+/* Packs a tile's pieces into rectangles of about `work` entries */
 static void LayoutPack(TileLayout *L, const Tiles *T, int tile, int64_t work, const int64_t sorted[])
 {
   const int64_t p1 = T->pieces[tile + 1];
@@ -367,7 +362,7 @@ static void LayoutPack(TileLayout *L, const Tiles *T, int tile, int64_t work, co
   }
 }
 
-/* Makes the rectangles */
+/* Creates the rectangles */
 static SysStatus LayoutRectangles(TileLayout *L, const Tiles *T, int64_t sorted[])
 {
   int64_t total;
@@ -429,16 +424,16 @@ static SysStatus LayoutMake(const SysCSR *A, const TileModel *model, int sizes_o
   int64_t  *sorted = NULL;
   SysStatus status = first ? LayoutColumns(A, L, T) : SYS_OUT_OF_MEMORY;
 
-  (void)nworker; /* without OpenMP */
+  (void)nworker; /* unused without OpenMP */
   if (!status) status = LayoutTiles(A, L, T);
   if (!status) status = LayoutPieces(A, L, T);
   if (!status) {
-    sorted  = Room(T->pieces[L->ntile + 1], sizeof(*sorted)); /* fewer tiles have no more pieces */
+    sorted  = Room(T->pieces[L->ntile + 1], sizeof(*sorted)); /* with fewer tiles there are no more pieces */
     T->work = Room(L->ntile + 1, sizeof(*T->work));
     if (!sorted || !T->work) status = SYS_OUT_OF_MEMORY;
   }
   if (!status) {
-    for (int t = 0; t <= L->ntile; t++) T->work[t] = L->params.work ? L->params.work : HOST_WORK;
+    for (int t = 0; t <= L->ntile; t++) T->work[t] = L->params.work ? L->params.work : TILE_WORK_HOST;
     if (model) status = LayoutPlan(A, L, T, model, sorted);
   }
   if (!status) {
@@ -449,7 +444,7 @@ static SysStatus LayoutMake(const SysCSR *A, const TileModel *model, int sizes_o
   if (!status) status = LayoutSlots(L, T, first);
   if (!status) status = LayoutRectangles(L, T, sorted);
   if (!status) {
-    SysInt *target = Room(L->npiece, sizeof(*target)); /* of the pieces as they were found: slots in their order */
+    SysInt *target = Room(L->npiece, sizeof(*target)); /* of the pieces in the order of rows, so that slots are in order */
 
     if (target) {
       for (int64_t p = 0; p < L->npiece; p++) target[p] = first[T->piece[p].row] < 0 ? T->piece[p].row : ~(first[T->piece[p].row]++);
@@ -475,7 +470,7 @@ static SysStatus LayoutMake(const SysCSR *A, const TileModel *model, int sizes_o
   return status;
 }
 
-/* The bytes that a product reads and writes besides the entries: the entries of x in tiles, rectangles, targets, slots and rows */
+/* Returns the bytes that a product reads and writes besides the entries: x in tiles, rectangles, targets, slots and rows */
 static double TileLayoutOther(const TileLayout *L)
 {
   return (2. * sizeof(SysScalar) + sizeof(SysInt)) * (double)L->ncol + sizeof(TileWork) * (double)L->nwork + sizeof(SysInt) * (double)L->npiece + 2. * sizeof(SysScalar) * (double)L->nslot + 2. * sizeof(SysInt) * (double)L->nsum;
@@ -489,7 +484,7 @@ SysStatus TileLayoutCreate(const SysCSR *A, const TileParams *params, const Tile
   *L = (TileLayout){.m = A->m, .n = A->n, .nz = A->nz, .params = *params};
   if (A->n >= UINT32_MAX || A->m >= UINT32_MAX || A->nz >= UINT32_MAX) return SYS_TOO_LARGE;
   if (L->params.width < 1) L->params.width = TILE_NARROW;
-  if (L->params.coo && !L->params.work) L->params.work = COO_WORK;
+  if (L->params.coo && !L->params.work) L->params.work = TILE_WORK_COO;
   status = LayoutMake(A, model, sizes_only, nworker, L, &T);
   TilesDestroy(&T);
   if (status) TileLayoutDestroy(L);
@@ -524,10 +519,10 @@ int TileIsRegular(const SysCSR *A)
 {
   SysInt *length = calloc((size_t)A->n + 1, sizeof(*length)), longest = 0;
 
-  if (!length) return 1; /* no memory for the layout either */
+  if (!length) return 1; /* the layout would not fit in memory either */
   for (int64_t k = 0; k < A->nz; k++) length[A->j[k]]++;
   for (int64_t c = 0; c < A->n; c++) longest = length[c] > longest ? length[c] : longest;
   for (int64_t r = 0; r < A->m; r++) longest = A->i[r + 1] - A->i[r] > longest ? A->i[r + 1] - A->i[r] : longest;
   free(length);
-  return (double)longest * (double)SysMin(A->m, A->n) <= REGULAR * (double)A->nz;
+  return (double)longest * (double)SysMin(A->m, A->n) <= TILE_REGULAR * (double)A->nz;
 }

@@ -1,22 +1,35 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   Tile-composite: the layout that host and device share. It is made on the host.
+   Tile-composite: the layout, built on the host, for host and device.
 
-   Reference:
+   Idea. In a graph whose degrees follow a power law, a few columns have most of the entries. The columns with the most entries form tiles, whose part
+   of x fits a cache; inside a tile, rows of similar length share a rectangle, so that a warp has little padding.
+
+         columns by length:   | tile 0: width | tile 1: width |  rest  |
+         x of the tiles:      copied to xs[] in this order       x itself
+
+         tile: its pieces (a row's entries there), longest first, packed into rectangles of about `work` entries
+               wide: TILE_ROWS               high: TILE_COLUMNS              coo: TILE_COO
+               +--------------------+        +---+  strips of 32 rows,       entries in the order of rows,
+               | row by row, each   |        |   |  column by column:        each with the number of its piece
+               | padded to 32       |        |   |  lane l has row l
+               +--------------------+        +---+
+         one warp multiplies a rectangle
+
+   A row's entries in a tile are one piece, or several of at most TILE_PIECE entries. A rectangle is as wide as its first piece. The sum of a piece
+   goes to its row if the row has no other piece, else to a slot. A row's slots are contiguous and are added in order after all rectangles: each row
+   is written once, and the bits depend only on the layout.
+
+   Work space. The layout takes several arrays of nz and of n entries on the host, also for a device. A product needs xs[] and the slots.
+
+   Complexity. Counting sorts of the columns and the pieces: O(nz + n). With a model, the choice of tiles and rectangles tries each number of tiles
+   with each size of rectangle on runs of equal lengths. A product reads the padded entries once.
+
+   Callers. glue/tilecomposite.c (MATTILECOMPOSITE), for comparison with the paper: MATAMB was faster on every graph measured.
+
+   Source:
 .  * - X. Yang, S. Parthasarathy and P. Sadayappan, "Fast sparse matrix-vector multiplication on GPUs: implications for graph mining", Proceedings of the VLDB
-   Endowment 4 (4), 2011
-
-   The columns are ordered by their lengths, the longest first. A tile has the next `width` of them; the columns after the last tile are the rest. A product first
-   copies the entries of x that belong to the tiles in this order, so that those of a tile lie together; the rest reads x itself.
-
-   A piece is what a row has in a tile or in the rest, or a part of that if it has more than TILE_PIECE entries. The pieces of a tile are ordered by their lengths,
-   the longest first, and packed into rectangles of about `work` entries: as wide as the first piece, as high as there are pieces. A rectangle that is wider than
-   high lies row by row, each row padded to a multiple of a warp; the others lie column by column in strips of as many rows as a warp has lanes. With `coo`, the
-   entries of a tile stay in the order of rows, a rectangle has `work` of them in a line, and each entry has the number of its piece. One warp multiplies a
-   rectangle.
-
-   The sum of a piece goes to its row if that has no other piece, else to a slot. The slots of a row lie together, and are added in their order when all
-   rectangles are done: each row is written once, and the bits depend on nothing but the layout.
+      Endowment 4 (4), 2011
 */
 #pragma once
 
@@ -24,17 +37,17 @@
 #include "mat/impls/tilecomposite/host/tileplan.h"
 
 #define TILE_WARP      32
-#define TILE_NARROW    65535      /* columns that a tile with indices of 16 bits can have at most */
-#define TILE_PIECE     1024       /* entries of a piece, at most */
-#define TILE_LONG      32         /* a row with more slots than this is added by a warp */
+#define TILE_NARROW    65535      /* most columns of a tile with 16-bit indices */
+#define TILE_PIECE     1024       /* most entries of a piece */
+#define TILE_LONG      32         /* a warp adds a row of more slots */
 #define TILE_NO_COLUMN UINT32_MAX /* the index of padding; with 16 bits, UINT16_MAX */
 
-/* Parameters that are negative, or 0 for width and work, are left open */
+/* Open: negative; width and work also 0 */
 typedef struct {
   int width; /* columns of a tile */
-  int tiles; /* at most so many tiles */
+  int tiles; /* most tiles */
   int work;  /* entries of a rectangle */
-  int coo;   /* tiles in coordinates */
+  int coo;   /* tiles as TILE_COO */
 } TileParams;
 
 typedef enum {
@@ -45,49 +58,48 @@ typedef enum {
 
 /* A rectangle */
 typedef struct {
-  int64_t  place;  /* of its first entry */
+  int64_t  place;  /* index of its first entry */
   uint32_t piece;  /* its first piece */
-  uint32_t pieces; /* their number */
+  uint32_t pieces; /* number of pieces */
   uint32_t steps;  /* TILE_COLUMNS: entries of a row; TILE_ROWS: warps of entries of a row; TILE_COO: warps of entries of the rectangle */
-  uint32_t kind;   /* TileKind + 4 * tile; the rest has the number after the last tile */
+  uint32_t kind;   /* TileKind + 4 * tile; the rest is tile ntile */
 } TileWork;
 
 typedef struct {
   int64_t    m, n, nz;
-  TileParams params; /* with the choices made */
+  TileParams params; /* with the choices */
   int        ntile;
-  int64_t    ncol;            /* columns in tiles */
-  int64_t    nwork, npiece;   /* rectangles, pieces */
-  int64_t    nentry, nnarrow; /* entries with padding, and how many of these, from the first on, have an index of 16 bits */
-  int64_t    nslot;           /* sums of rows with several pieces */
-  int64_t    nsum, nlong;     /* rows without or with several pieces, and how many of these, from the first on, have more than TILE_LONG */
+  int64_t    ncol;            /* columns in the tiles */
+  int64_t    nwork, npiece;   /* rectangles and pieces */
+  int64_t    nentry, nnarrow; /* entries with padding; the first nnarrow have 16-bit indices */
+  int64_t    nslot;           /* number of slots */
+  int64_t    nsum, nlong;     /* rows without or with several pieces; the first nlong have more than TILE_LONG slots */
   int64_t    count[3];        /* rectangles of each kind */
-  double     entries[3];      /* entries of these, with padding */
-  double     time;            /* seconds of a product by the model, or 0 without a model */
+  double     entries[3];      /* their entries, with padding */
+  double     time;            /* the model's seconds of a product; 0 without a model */
   SysInt    *perm;            /* ncol: the columns in tiles */
-  TileWork  *work;            /* nwork */
-  SysInt    *target;          /* npiece: a row, or ~slot */
-  SysInt    *row, *slot;      /* nsum, and nsum + 1: the rows that are added, and where their slots begin */
-  uint16_t  *narrow;          /* nnarrow: indices */
-  uint32_t  *wide;            /* nentry - nnarrow */
-  uint16_t  *piece;           /* with coo, for the entries of tiles, the first ones: the piece of an entry, counted from the first one of its rectangle */
+  TileWork  *work;            /* nwork rectangles */
+  SysInt    *target;          /* npiece: the piece's row, or ~slot */
+  SysInt    *row, *slot;      /* nsum: the rows to add up; nsum + 1: their first slots */
+  uint16_t  *narrow;          /* nnarrow indices */
+  uint32_t  *wide;            /* nentry - nnarrow indices */
+  uint16_t  *piece;           /* with coo, for the tiles' entries, which come first: the entry's piece, counted from its rectangle's first */
   int64_t    ncoo;            /* length of piece[] */
-  SysInt    *from;            /* nentry: the entry of the CSR, or -1 for padding */
+  SysInt    *from;            /* nentry: the entry in CSR, or -1 for padding */
 } TileLayout;
 
 #if defined(__cplusplus)
 extern "C" {
 #endif
 
-/* Lays out the pattern; a may be NULL. With sizes_only no array of entries is made. The model chooses what the parameters leave open, the number of tiles and the size of
-   rectangles; it may be NULL. */
+/* Lays out the pattern; a may be NULL. With sizes_only it creates no arrays of entries. The model, which may be NULL, chooses the open parameters. */
 SysStatus TileLayoutCreate(const SysCSR *, const TileParams *, const TileModel *, int sizes_only, int nworker, TileLayout *);
 void      TileLayoutDestroy(TileLayout *);
 
-/* Are rows and columns of about the same length? Then tiles bring nothing. */
+/* Returns whether rows and columns have similar lengths; tiles do not pay then */
 int TileIsRegular(const SysCSR *);
 
-/* The bytes that a product reads, and the bytes besides */
+/* Returns the bytes that a product reads, and the bytes besides the entries */
 double TileLayoutBytes(const TileLayout *);
 double TileLayoutExtra(const TileLayout *);
 

@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   The performance model of tile-composite, and the size of rectangles
+   The performance model of tile-composite, and the choice of rectangles
 */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "mat/impls/tilecomposite/host/tileplan.h"
-
-#define WORK_LEAST 64  /* entries of a rectangle that are tried: 64, 96, 128, 192, ... TILE_MOST */
-#define STEPS      256 /* of the time that the last warp takes alone */
+#include "mat/impls/tilecomposite/host/tilepolicy.h"
 
 double TilePerformance(const TileRates table, double w, double h)
 {
@@ -25,7 +23,7 @@ double TilePerformance(const TileRates table, double w, double h)
       const double f = (a ? lw - iw : 1 - (lw - iw)) * (b ? lh - ih : 1 - (lh - ih));
       int          x = iw + a, y = ih + b;
 
-      while (table[x][y] <= 0 && (x > 0 || y > 0)) { /* beyond the largest rectangle: a smaller one of about this form */
+      while (table[x][y] <= 0 && (x > 0 || y > 0)) { /* larger than the largest rectangle: use a smaller one of about this shape */
         if (x >= y) x--;
         else y--;
       }
@@ -41,7 +39,7 @@ static inline double ReadBytes(int k)
   return ldexp(16384, k);
 }
 
-/* The seconds of an entry with x as large as a tile */
+/* Returns the seconds of an entry with x as large as a tile */
 static double ReadTile(const TileModel *T)
 {
   int k = 0;
@@ -50,11 +48,11 @@ static double ReadTile(const TileModel *T)
   return T->read[k];
 }
 
-/* With x of s bytes, all equally frequent, an entry takes read(s): from s to t the entries take (t read(t) - s read(s)) / (t - s) each, if those before are held as
-   they were */
+/* With s bytes of x, all equally frequent, an entry takes read(s). The entries of bytes s to t take (t read(t) - s read(s)) / (t - s) each, if the
+   first s bytes stay cached. */
 double TileRead(const TileModel *T, double bytes, double reads)
 {
-  const double first = reads > 0 ? -expm1(-reads) / reads : 1; /* the part of the reads that are the first ones, if they come by chance */
+  const double first = reads > 0 ? -expm1(-reads) / reads : 1; /* expected fraction of first reads, for reads in random order */
   int          k     = 0;
   double       again = T->read[0];
 
@@ -65,7 +63,7 @@ double TileRead(const TileModel *T, double bytes, double reads)
   return (1 - first) * again + first * fmax(again, ReadTile(T));
 }
 
-/* Seconds of an entry in a full device */
+/* Returns the seconds of an entry on a full device */
 static double FullTime(const TileModel *T, const TilePart *p, double w, double h)
 {
   const double    at[TILE_LEVELS] = {T->read[0], ReadTile(T), T->read[TILE_READS - 1]};
@@ -76,23 +74,23 @@ static double FullTime(const TileModel *T, const TilePart *p, double w, double h
   return (1 - f) / TilePerformance(T->full[p->wide][a], w, h) + f / TilePerformance(T->full[p->wide][a + 1], w, h);
 }
 
-/* alone[k] are the seconds that warp k takes alone, part[k] its part of the time of a full device. All warps go on at the same pace: their own while those that have
-   not ended need less than the device, else what the device gives them. */
+/* alone[k]: seconds of warp k alone; part[k]: its part of the full device's time. All warps advance at the same pace: their own while the unfinished
+   ones need less than the device, else the device's. */
 static double Pace(int warps, const double alone[], const double part[])
 {
-  double within[STEPS] = {0}, after[STEPS] = {0}, last = 0, need = 0, time = 0;
+  double within[TILE_PACE_STEPS] = {0}, after[TILE_PACE_STEPS] = {0}, last = 0, need = 0, time = 0;
 
   for (int k = 0; k < warps; k++) last = fmax(last, alone[k]);
   if (last <= 0) return 0;
   for (int k = 0; k < warps; k++) {
-    const double end = alone[k] / last * STEPS, rate = alone[k] > 0 ? part[k] / alone[k] : 0;
-    const int    in = (int)end < STEPS ? (int)end : STEPS - 1;
+    const double end = alone[k] / last * TILE_PACE_STEPS, rate = alone[k] > 0 ? part[k] / alone[k] : 0;
+    const int    in = (int)end < TILE_PACE_STEPS ? (int)end : TILE_PACE_STEPS - 1;
 
     within[in] += rate * (end - in);
     after[in] += rate;
   }
-  for (int k = STEPS - 1; k >= 0; k--) {
-    time += last / STEPS * fmax(1, need + within[k]);
+  for (int k = TILE_PACE_STEPS - 1; k >= 0; k--) {
+    time += last / TILE_PACE_STEPS * fmax(1, need + within[k]);
     need += after[k];
   }
   return time;
@@ -101,12 +99,12 @@ static double Pace(int warps, const double alone[], const double part[])
 double TilePredict(const TileModel *T, int npart, const TilePart *part, double *buffer)
 {
   const int warps = T->warps;
-  double   *alone = buffer, *full = buffer + warps, all_alone = 0, all_full = 0; /* of each warp, and of all warps besides */
-  int       at = 0;                                                              /* the warp that takes the next rectangle */
+  double   *alone = buffer, *full = buffer + warps, all_alone = 0, all_full = 0; /* for each warp, then for all warps */
+  int       at = 0;                                                              /* the warp of the next rectangle */
 
   for (int k = 0; k < 2 * warps; k++) buffer[k] = 0;
   for (const TilePart *p = part; p < part + npart; p++) {
-    int64_t k = 0, used = 0; /* the run, and how many of its pieces are packed */
+    int64_t k = 0, used = 0; /* current run, and its packed pieces */
 
     while (k < p->nrun) {
       int           rows;
@@ -122,7 +120,7 @@ double TilePredict(const TileModel *T, int npart, const TilePart *part, double *
         full[at] += share;
         at = at + 1 < warps ? at + 1 : 0;
       }
-      while (k < p->nrun && take >= p->run[k].count - used) { /* the last rectangle may take pieces of the runs that follow */
+      while (k < p->nrun && take >= p->run[k].count - used) { /* the last rectangle may also take pieces of the next runs */
         take -= p->run[k++].count - used;
         used = 0;
       }
@@ -147,7 +145,7 @@ double TilePartition(const TileModel *T, int npart, TilePart *part, double most,
   double  least = 0;
   int64_t best  = 0;
 
-  for (int64_t work = WORK_LEAST; work <= TILE_MOST; work = WorkNext(work)) {
+  for (int64_t work = TILE_WORK_LEAST; work <= TILE_MOST; work = WorkNext(work)) {
     double time;
 
     for (int k = 0; k < npart; k++) part[k].work = work;
@@ -160,7 +158,7 @@ double TilePartition(const TileModel *T, int npart, TilePart *part, double most,
   for (int k = 0; k < npart; k++) part[k].work = best;
   for (int k = 0; k < npart && npart > 1 && least < most; k++) {
     best = part[k].work;
-    for (int64_t work = WORK_LEAST; work <= TILE_MOST; work = WorkNext(work)) {
+    for (int64_t work = TILE_WORK_LEAST; work <= TILE_MOST; work = WorkNext(work)) {
       double time;
 
       part[k].work = work;
@@ -175,8 +173,8 @@ double TilePartition(const TileModel *T, int npart, TilePart *part, double most,
   return least;
 }
 
-/* Set by rule: the warps of a full device share 150 G entries a second from a tile and 400 G near them, if their lanes are filled; alone, eight steps of a warp wait
-   for memory for 3 us */
+/* By rule: the warps of a full device share 150 G entries/s from a tile and 400 G near them with full lanes; one warp alone waits 3 us for eight
+   steps */
 void TileModelDefault(TileModel *T)
 {
   memset(T, 0, sizeof(*T));
@@ -203,12 +201,12 @@ void TileModelDefault(TileModel *T)
 
 static const char head[] = "petscamb tile-composite ", version[] = "2\n";
 
-/* The k-th table of the file */
+/* Returns the k-th table of the file */
 static TileRates *TableOf(TileModel *T, int k)
 {
   return k < 2 * TILE_LEVELS ? &T->full[k / TILE_LEVELS][k % TILE_LEVELS] : &T->alone[k - 2 * TILE_LEVELS];
 }
-#define TABLES (2 * TILE_LEVELS + 2)
+#define TILE_TABLES (2 * TILE_LEVELS + 2)
 
 const char *TileModelRead(const char *name, TileModel *T)
 {
@@ -227,7 +225,7 @@ const char *TileModelRead(const char *name, TileModel *T)
   for (int k = 0; k < TILE_READS && !wrong; k++) {
     if (fscanf(f, k ? "%lf" : " read %lf", T->read + k) != 1 || !(T->read[k] > 0)) wrong = "line 4 must have the seconds of an entry for each size of x";
   }
-  for (int table = 0; table < TABLES && !wrong; table++) {
+  for (int table = 0; table < TILE_TABLES && !wrong; table++) {
     for (int k = 0; k < TILE_SHAPES * TILE_SHAPES && !wrong; k++) {
       double *to = &(*TableOf(T, table))[0][0] + k;
 
@@ -248,7 +246,7 @@ int TileModelWrite(const char *name, const TileModel *T)
   fprintf(f, "%s%sgpu %s\nscalar %d warps %d units %d launch %.3g meet %.3g copy %.3g sum %.3g\nread", head, version, T->gpu, T->scalar, T->warps, T->units, T->launch, T->meet, T->copy, T->sum);
   for (int k = 0; k < TILE_READS; k++) fprintf(f, " %.4g", T->read[k]);
   fprintf(f, "\n");
-  for (int table = 0; table < TABLES; table++) {
+  for (int table = 0; table < TILE_TABLES; table++) {
     for (int w = 0; w < TILE_SHAPES; w++) {
       for (int h = 0; h < TILE_SHAPES; h++) fprintf(f, "%s%.4g", h ? " " : "", (*TableOf(&copy, table))[w][h]);
       fprintf(f, "\n");

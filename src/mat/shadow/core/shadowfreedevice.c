@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   The copy of an AIJCUSPARSE on the device, given back after a conversion.
+   Frees the device copy of an AIJCUSPARSE after a conversion.
 
-   PETSc has no function that frees this copy. It belongs to a structure of PETSc's own, to which spptr points. A new matrix gets an empty structure from the
-   constructor, and its destruction frees the structure with the copy: the matrix and a throw-away matrix exchange theirs. The matrix is then as one that was assembled
-   on the host and was not used on the device yet, so that all code of PETSc copies it to the device when it needs it there.
+   PETSc has no function for this. The copy belongs to PETSc's structure in spptr. A new temporary matrix gets an empty structure from the
+   constructor, the two matrices exchange structures, and the temporary matrix's destruction frees the copy. The matrix is then like one assembled on
+   the host and not yet used on the device, so all PETSc code copies it to the device when necessary.
 
-   The kernels of the format compute rows that meet a NaN from CSR. While the copy is given back, these arrays lie in pinned memory of the host, which the device reads.
+   The format's kernels recompute rows with a NaN from CSR. While the copy is freed, these arrays are in pinned host memory, which the device reads.
 */
 #include <petscdevice_cuda.h>
 
 #include "mat/shadow/core/shadow.h"
 
-/* The rows of a matrix in pinned memory; they are valid for one state of the matrix */
+/* A matrix's rows in pinned memory, valid for one state of the matrix */
 struct _MatShadowRows {
   SysCSR           csr;
   size_t           bytes;
@@ -38,8 +38,8 @@ static PetscErrorCode MatShadowRowsValid(Mat A, const MatShadow *s, PetscBool *v
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Copies the pattern and the values, both on the host, to pinned memory; *kept is PETSC_FALSE if that is short */
-static PetscErrorCode MatShadowRowsKeep(Mat A, MatShadow *s, const SysCSR *host, const PetscScalar *a, PetscBool *kept)
+/* Copies pattern and values, both on the host, to pinned memory; sets *kept = PETSC_FALSE if that is short */
+static PetscErrorCode MatShadowRowsCreate(Mat A, MatShadow *s, const SysCSR *host, const PetscScalar *a, PetscBool *kept)
 {
   const size_t rows = sizeof(PetscInt) * ((size_t)host->m + 1), columns = sizeof(PetscInt) * (size_t)host->nz, values = sizeof(PetscScalar) * (size_t)host->nz;
   const size_t first = (rows + columns + sizeof(PetscScalar) - 1) / sizeof(PetscScalar) * sizeof(PetscScalar), bytes = first + values;
@@ -69,7 +69,7 @@ static PetscErrorCode MatShadowRowsKeep(Mat A, MatShadow *s, const SysCSR *host,
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Gets the arrays of an AIJ for products on the format: those in pinned memory if they have its values, else those of AIJCUSPARSE */
+/* Gets an AIJ's arrays for products on the format: those in pinned memory if they have its values, else AIJCUSPARSE's */
 PetscErrorCode MatShadowDeviceGetRows(Mat A, const MatShadow *s, MatShadowCSR *csr)
 {
   PetscBool valid = PETSC_FALSE;
@@ -83,8 +83,8 @@ PetscErrorCode MatShadowDeviceGetRows(Mat A, const MatShadow *s, MatShadowCSR *c
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Why the copy on the device must stay, or NULL. Results of products have data of PETSc's that point to it, and MatSetValuesCOO() of an MPI matrix writes to those of its
-   blocks without a look. PETSc would take a matrix of state 0 for the empty structure's. */
+/* Returns why the device copy must stay, or NULL. MatProduct data point to the copy, and MatSetValuesCOO() of an MPI matrix writes to its blocks'
+   copies unchecked. PETSc would mistake a matrix of state 0 for the empty structure's. */
 static const char *MatShadowDeviceNeedsCopy(Mat A, const MatShadow *s)
 {
   if (A->product) return "the matrix is the result of a product";
@@ -93,8 +93,8 @@ static const char *MatShadowDeviceNeedsCopy(Mat A, const MatShadow *s)
   return A->nonzerostate > 0 ? NULL : "the matrix has no pattern yet";
 }
 
-/* Gives the copy back, and gets the arrays that take its place. The format has the values of A. */
-PetscErrorCode MatShadowDeviceGiveBack(Mat A, MatShadow *s, MatShadowCSR *csr)
+/* Frees the copy, and gets the arrays that replace it. The format has A's values. */
+PetscErrorCode MatShadowDeviceFree(Mat A, MatShadow *s, MatShadowCSR *csr)
 {
   const PetscScalar *a;
   PetscBool          kept = PETSC_FALSE;
@@ -107,14 +107,14 @@ PetscErrorCode MatShadowDeviceGiveBack(Mat A, MatShadow *s, MatShadowCSR *csr)
   if (!kept) {
     PetscCall(MatAIJGetPattern(A, &host));
     PetscCall(MatSeqAIJGetArrayRead(A, &a)); /* the newest values, perhaps from the device */
-    if (a) PetscCall(MatShadowRowsKeep(A, s, &host, a, &kept));
+    if (a) PetscCall(MatShadowRowsCreate(A, s, &host, a, &kept));
     PetscCall(MatSeqAIJRestoreArrayRead(A, &a));
     if (!kept) s->copy = "pinned memory is short";
     if (!kept) PetscFunctionReturn(PETSC_SUCCESS);
-    PetscCall(PetscInfo(A, "The copy of the AIJ on the GPU is given back\n"));
+    PetscCall(PetscInfo(A, "Freed the copy of the AIJ on the GPU\n"));
   }
   if (A->offloadmask != PETSC_OFFLOAD_UNALLOCATED) {
-    PetscCallCUDA(cudaStreamSynchronize(PetscDefaultCudaStream)); /* products that were queued may read the copy */
+    PetscCallCUDA(cudaStreamSynchronize(PetscDefaultCudaStream)); /* queued products may still read the copy */
     PetscCall(MatAIJCUSPARSEReset(A));
   }
   csr->A      = s->rows->csr;
