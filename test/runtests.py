@@ -6,7 +6,8 @@ The folders of test/ are subjects, and a test has the name of its file, wherever
 without PETSc, which scripts build; test/shell has what scripts share.
 
 Three kinds of test are found:
-  a /*TEST*/ block in src/ksp/examples/*.c or test/*/*.c, in PETSc's own syntax, with expected output in test/output/PROGRAM_SUFFIX.out;
+  a /*TEST*/ block in src/ksp/examples/*.c or test/*/*.c, in PETSc's own syntax, with expected output in test/output/PROGRAM_SUFFIX.out, or in the
+  block itself: the lines below 'output:' that are indented more;
   a program test/*/*.c without such a block;
   a script test/*/*.sh, which may have the lines '# timeoutfactor: N', and '# nsize: N' if it runs on that many cores.
 Where there are GPUs, a test gets one for each of its processes, or as many as 'gpu: N' in its block or '# gpu: N' in a script says, as far as there are, by
@@ -58,6 +59,7 @@ class Test:
         self.name, self.command, self.ranks, self.timeout, self.expected = name, command, ranks, timeout, expected
         self.filter, self.filter_output, self.skip, self.error, self.tier = filter, filter_output, skip, error, tier
         self.elapsed = self.cpu = 0.0
+        self.wanted = None  # the lines of output that its block has, in place of the file
         self.parts, self.arguments, self.folder, self.results = [dealing.Need(0)], [""], None, []
 
 
@@ -98,7 +100,12 @@ def parse_block(text):
     if not block:
         return None
     items, stack = [], []
+    output = None  # the word output and its indentation, as long as its lines follow
     for number, raw in enumerate(block.group(1).splitlines()):
+        if output and (not raw.strip() or len(raw) - len(raw.lstrip()) > output[1]):
+            output[0]["output"] += raw + "\n"
+            continue
+        output = None
         line = re.sub(r"(^|\s)#.*$", "", raw).rstrip()
         if not line.strip():
             continue
@@ -116,7 +123,7 @@ def parse_block(text):
         elif not stack:
             raise Syntax("%s stands outside of test, testset and build" % word)
         else:
-            known = ("suffix", "nsize", "args", "output_file", "requires", "filter", "filter_output", "timeoutfactor", "env", "temporaries", "localrunfiles", "TODO", "comments", "tier", "gpu", "gpumem")
+            known = ("suffix", "nsize", "args", "output", "output_file", "requires", "filter", "filter_output", "timeoutfactor", "env", "temporaries", "localrunfiles", "TODO", "comments", "tier", "gpu", "gpumem")
             if word not in known:
                 raise Syntax("%s is not known here" % word)
             if word in ("args", "filter", "requires", "env") and word in stack[-1][1]:
@@ -124,6 +131,8 @@ def parse_block(text):
             if word == "tier" and value not in TIERS:
                 raise Syntax("%s is no tier: use one of %s" % (value, ", ".join(TIERS)))
             stack[-1][1][word] = value
+            if word == "output":
+                output = stack[-1][1], indent
     return items
 
 
@@ -132,7 +141,10 @@ def flatten(items, inherited):
     for word, entry in items:
         if word == "build":
             continue
-        merged = dict(inherited)
+        own = {"output", "output_file"} & set(entry)
+        if len(own) > 1:
+            raise Syntax("output and output_file stand in one %s" % word)
+        merged = {key: value for key, value in inherited.items() if not own or key not in ("output", "output_file")}
         for key, value in entry.items():
             if key == "children":
                 continue
@@ -216,7 +228,10 @@ def block_tests(source, program, tree, conf):
                 command = "%s %s %s" % (entry.get("env", ""), launch(ranks, program), args.strip())
                 missing = "!mpiuni" if conf["AMB_MPIUNI"] and ranks > 1 else unmet(entry.get("requires", ""), conf)
                 skip = "requires " + missing if missing else entry.get("TODO")
+                if "output" in entry and parts:
+                    raise Syntax("%s has separate outputs, which need files, and lines of output" % name)
                 test = Test(name, command.strip(), ranks, TIMEOUT * float(entry.get("timeoutfactor", 1)), expected, entry.get("filter"), entry.get("filter_output"), skip, tier=entry.get("tier", "test"))
+                test.wanted = entry.get("output")
                 if conf["AMB_CUDA"]:
                     test.parts = [need for need, _ in gpu_needs([entry.get("gpu", str(ranks))], entry.get("gpumem"), ranks, conf)]
                 yield test
@@ -432,13 +447,16 @@ def compare(test, folder, failure, out, err, report):
         pipe = re.sub(r"^Error:\s*", "", test.filter)
         _, output, trouble, _ = shell(pipe, folder, 30, ((err + out) if pipe != test.filter else out).encode())
         failure = "filter %s: %s" % (pipe, trouble) if trouble.strip() else None if pipe != test.filter else failure
-    if not os.path.exists(test.expected):
+    wanted, source = test.wanted, "output of the block"
+    if wanted is None and not os.path.exists(test.expected):
         return "fail", test.name, "%sthere is no expected output %s\n%s" % (failure + "\n" if failure else "", os.path.relpath(test.expected, ROOT), report)
-    with open(test.expected, encoding="utf-8", errors="replace") as known:
-        wanted = known.read()
+    if wanted is None:
+        source = os.path.relpath(test.expected, ROOT)
+        with open(test.expected, encoding="utf-8", errors="replace") as known:
+            wanted = known.read()
     if test.filter_output:
         wanted = shell(test.filter_output, folder, 30, wanted.encode())[1]
-    diff = "\n".join(difflib.unified_diff(same(wanted), same(output), os.path.relpath(test.expected, ROOT), "output", lineterm="", n=2))
+    diff = "\n".join(difflib.unified_diff(same(wanted), same(output), source, "output", lineterm="", n=2))
     if failure:
         return "fail", test.name, "%s\n%s\n%s" % (failure, report, last_lines(diff, 60))
     return ("fail", test.name, "%s\n%s\n%s" % (test.command, last_lines(diff, 60), last_lines(err))) if diff else ("ok", test.name, "")

@@ -520,22 +520,30 @@ int main(int argc, char **argv)
 
 /*TEST
 
-  test:
+  testset:
     requires: !complex
-    nsize: {{1 2}}
-    args: -malloc_dump
-    output_file: output/batch.out
-
-  test:
-    suffix: fp_trap
-    requires: !cuda !complex
-    args: -fp_trap
-    output_file: output/batch.out
-
-  test:
-    suffix: cuda
-    requires: cuda !complex
-    args: -vec_type cuda
-    output_file: output/batch.out
+    output:
+      ok rows
+      ok entries
+      ok matrices
+      ok new values
+      ok NaN and infinity
+      ok the same bits
+      ok repeated entries
+      ok atomic operations
+      ok sizes and views
+      ok errors
+      ok several processes
+    test:
+      nsize: {{1 2}}
+      args: -malloc_dump
+    test:
+      suffix: fp_trap
+      requires: !cuda
+      args: -fp_trap
+    test:
+      suffix: cuda
+      requires: cuda
+      args: -vec_type cuda
 
 TEST*/

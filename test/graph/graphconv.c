@@ -310,21 +310,22 @@ int main(int argc, char **argv)
 
 /*TEST
 
-  test:
+  testset:
     requires: !complex
-    args: -malloc_dump
-    output_file: output/graphconv.out
-
-  test:
-    suffix: fp_trap
-    requires: !cuda !complex
-    args: -fp_trap
-    output_file: output/graphconv.out
-
-  test:
-    suffix: cuda
-    requires: cuda !complex
-    args: -vec_type cuda
-    output_file: output/graphconv.out
+    output:
+      ok results
+      ok gradients
+      ok rectifier
+      ok errors
+    test:
+      args: -malloc_dump
+    test:
+      suffix: fp_trap
+      requires: !cuda
+      args: -fp_trap
+    test:
+      suffix: cuda
+      requires: cuda
+      args: -vec_type cuda
 
 TEST*/

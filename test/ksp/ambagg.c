@@ -1325,7 +1325,8 @@ int main(int argc, char **argv)
       requires: partitioner
       nsize: {{2 3}}
       args: -mat_type {{aij amb}} -ambagg_repartition
-      output_file: output/ambagg_repartition.out
+      output:
+        ok repartitioned
     testset:
       output_file: output/ambagg_2.out
       timeoutfactor: 4

@@ -243,7 +243,10 @@ int main(int argc, char **argv)
     comments: each PETSc knows some of the options only
     args: -options_left no -mat_shadow_tune off
     nsize: {{1 2}}
-    output_file: output/forgamg.out
+    output:
+      ok nobody chose a type
+      ok a type was chosen
+      ok set up again
     test:
       suffix: all
       args: -mat_type {{aij amb}} -petscamb_for_gamg all -served
@@ -253,12 +256,9 @@ int main(int argc, char **argv)
     test:
       suffix: host
       args: -mat_type amb -mat_amb_device cpu
-
-  test:
-    suffix: gpu
-    requires: double cuda
-    nsize: {{1 2}}
-    args: -options_left no -mat_shadow_tune off -mat_type {{@types-tilecomposite}} -served
-    output_file: output/forgamg.out
+    test:
+      suffix: gpu
+      requires: cuda
+      args: -mat_type {{@types-tilecomposite}} -served
 
 TEST*/

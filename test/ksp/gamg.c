@@ -306,6 +306,8 @@ int main(int argc, char **argv)
       requires: partitioner
       nsize: 2
       args: -mat_type {{@types-ccoo-tilecomposite}} -gamg_repartition
-      output_file: output/gamg_repartition.out
+      output:
+        ok repartitioned, 1 unknowns a node
+        ok repartitioned, 3 unknowns a node
 
 TEST*/

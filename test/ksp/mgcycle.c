@@ -791,7 +791,13 @@ int main(int argc, char **argv)
   testset:
     requires: double !complex
     args: -petscamb_mg_graph -petscamb_for_ksp -mg_levels_pc_type jacobi
-    output_file: output/mgcycle.out
+    output:
+      ok scalar
+      ok blocks
+      ok cycles
+      ok turns
+      ok patience
+      ok fall-backs
     test:
       suffix: host
       args: -mat_type {{aij amb}} -mat_amb_device cpu -mat_shadow_tune off -options_left no
@@ -805,7 +811,10 @@ int main(int argc, char **argv)
 
   testset:
     args: -test_grids -mg_levels_pc_type jacobi
-    output_file: output/mgcycle_grids.out
+    output:
+      ok interpolations
+      ok unknowns
+      ok given
     test:
       suffix: grids
       nsize: {{1 2 3}}

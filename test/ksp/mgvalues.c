@@ -276,7 +276,11 @@ int main(int argc, char **argv)
     requires: double !complex
     args: -mat_type amb -mat_amb_device cpu -mat_shadow_tune off -petscamb_for_gamg none
     nsize: {{1 2}}
-    output_file: output/mgvalues.out
+    output:
+      ok algebraic
+      ok geometric
+      ok type
+      ok view
     test:
       suffix: levels
       args: -petscamb_mg_values single
@@ -291,7 +295,8 @@ int main(int argc, char **argv)
   testset:
     requires: double cuda
     args: -mat_type amb -mat_shadow_tune off -petscamb_mg_values single -petscamb_for_gamg none -test_only algebraic
-    output_file: output/mgvalues_gpu.out
+    output:
+      ok algebraic
     test:
       suffix: gpu
     test:

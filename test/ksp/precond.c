@@ -328,31 +328,61 @@ int main(int argc, char **argv)
       suffix: hypre_host
       requires: double !defined(PETSC_USE_64BIT_INDICES) hypre
       args: -group hypre_host -mat_amb_device cpu
+      output:
+        ok hypre euclid
+        ok hypre parasails
     test:
       suffix: ml
       requires: double ml
       args: -group ml
+      output:
+        ok ml
+        ok ml of blocks
     test:
       suffix: mumps
       requires: double mumps !complex
       args: -group mumps
+      output:
+        ok mumps lu
+        ok mumps lu again
+        ok mumps cholesky
     test:
       suffix: superlu_dist
       requires: double superlu_dist
       args: -group superlu_dist
+      output:
+        ok superlu_dist
+        ok superlu_dist again
     test:
       suffix: superlu
       requires: double superlu
       args: -group superlu
+      output:
+        ok superlu
     test:
       suffix: suitesparse
       requires: double suitesparse
       args: -group suitesparse
+      output:
+        ok umfpack
+        ok klu
+        ok cholmod
 
   test:
     suffix: serial
     requires: double
     args: -mat_type {{aij amb}} -mat_shadow_tune off -options_left 0 -group serial
+    output:
+      ok ilu
+      ok ilu(3)
+      ok ilu, rcm
+      ok icc
+      ok lu
+      ok lu, rcm
+      ok lu again
+      ok cholesky
+      ok eisenstat
+      ok svd
 
   test:
     suffix: tuned

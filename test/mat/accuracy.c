@@ -677,6 +677,14 @@ int main(int argc, char **argv)
 
   test:
     requires: double !complex
-    output_file: output/accuracy.out
+    output:
+      ok A x
+      ok A^T x
+      ok A D
+      ok A^T D
+      ok SDDMM
+      ok A A
+      ok P^T A P
+      ok CG and BiCGSTAB
 
 TEST*/

@@ -116,6 +116,8 @@ int main(int argc, char **argv)
 /*TEST
 
   test:
-    output_file: output/beside.out
+    output:
+      ok multigrid beside petsc-amb
+      ok steps of products that PETSc calls
 
 TEST*/

@@ -241,6 +241,13 @@ int main(int argc, char **argv)
   test:
     nsize: {{1 2}}
     args: -mat_type ccoo
-    output_file: output/ccoo.out
+    output:
+      ok setters
+      ok new values
+      ok declines
+      ok view
+      ok no candidate
+      ok bad parameters
+      ok options
 
 TEST*/

@@ -580,7 +580,8 @@ int main(int argc, char **argv)
     requires: hypre
     nsize: {{1 2}}
     args: -mat_type {{aij @types-tilecomposite}} -mat_shadow_tune off -hypre
-    output_file: output/conformance_convert_hypre.out
+    output:
+      ok through hypre
 
   testset:
     args: -petscamb_for_aij amb -ref_petscamb_for_aij aij -mat_shadow_tune off -mat_sell_slice_height 8

@@ -183,5 +183,18 @@ int main(int argc, char **argv)
     test:
       suffix: 2
       nsize: 2
+      output:
+        ok from mpidense
+        ok from mpiaij
+        ok from mpibaij
+        ok from mpisbaij
+        ok from mpisell
+        ok from mpiaijperm
+        ok from mpiaijamb
+        ok from mpiaijnussell
+        ok from mpiaijccoo
+        ok from mpiaijtilecomposite
+        ok from mpiaijautosparse
+        ok from mpiaijhashgemm
 
 TEST*/

@@ -83,6 +83,10 @@ int main(int argc, char **argv)
   test:
     nsize: 2
     args: -mat_type {{aij @types-tilecomposite}} -mat_shadow_tune off -options_left no
-    output_file: output/conformance_restart.out
+    output:
+      ok every AIJ
+      ok first time
+      ok second time
+      ok third time
 
 TEST*/

@@ -956,6 +956,7 @@ int main(int argc, char **argv)
       requires: cuda
       nsize: 2
       args: -mat_type amb -mat_shadow_tune off -faults_device {{memory lost}} -test_only 'MatBreadthFirst()'
-      output_file: output/faults_search.out
+      output:
+        ok MatBreadthFirst()
 
 TEST*/

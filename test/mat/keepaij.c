@@ -251,6 +251,11 @@ int main(int argc, char **argv)
   test:
     nsize: {{1 2}}
     args: -mat_type {{amb nussell}}
-    output_file: output/keepaij.out
+    output:
+      ok products
+      ok not finite
+      ok changes
+      ok others
+      ok options
 
 TEST*/

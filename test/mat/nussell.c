@@ -244,6 +244,11 @@ int main(int argc, char **argv)
   test:
     nsize: {{1 2}}
     args: -mat_type nussell
-    output_file: output/nussell.out
+    output:
+      ok setters
+      ok bad parameters
+      ok other types
+      ok options
+      ok shared values
 
 TEST*/

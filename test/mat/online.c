@@ -488,7 +488,17 @@ int main(int argc, char **argv)
 /*TEST
 
   testset:
-    output_file: output/online.out
+    output:
+      ok solvers
+      ok new values
+      ok patterns
+      ok destroys
+      ok duplicates
+      ok replaces
+      ok several
+      ok setters
+      ok same bits
+      ok calm
     test:
       suffix: amb
       nsize: {{1 2}}

@@ -140,7 +140,11 @@ int main(int argc, char **argv)
 
   testset:
     requires: openmp
-    output_file: output/pool.out
+    output:
+      ok a child before the first region
+      ok constructs
+      ok two callers
+      ok children
     test:
       suffix: two
       env: OMP_NUM_THREADS=2

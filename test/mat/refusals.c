@@ -337,6 +337,14 @@ int main(int argc, char **argv)
   test:
     nsize: {{1 2}}
     args: -mat_type amb
-    output_file: output/refusals.out
+    output:
+      ok choices
+      ok sizes
+      ok local sizes
+      ok numbers
+      ok unassembled matrix
+      ok not supported
+      ok breakdowns
+      ok complex numbers
 
 TEST*/

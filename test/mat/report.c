@@ -156,5 +156,16 @@ int main(int argc, char **argv)
     test:
       suffix: nothing
       args: -petscamb_view -petscam_for_aij amb -petscm_for_aij amb -petsc_for_aij amb
+      output:
+        petsc-amb on 1 process
+        no matrix was of a type of petsc-amb: give -mat_type amb, -dm_mat_type amb, or -petscamb_for_aij amb if the program fixes aij
+        option -petscam_for_aij: there is none; the nearest is -petscamb_for_aij
+        option -petscm_for_aij: there is none; the nearest is -petscamb_for_aij
+        option -plain_mat_amb_device: no matrix has asked for it
+        option -plain_mat_autosparse_device: no matrix has asked for it
+        option -plain_mat_ccoo_device: no matrix has asked for it
+        option -plain_mat_hashgemm_device: no matrix has asked for it
+        option -plain_mat_nussell_device: no matrix has asked for it
+        option -plain_mat_tilecomposite_device: no matrix has asked for it
 
 TEST*/

@@ -95,6 +95,7 @@ int main(int argc, char **argv)
   test:
     env: OMP_NUM_THREADS=2
     args: -mat_type {{amb autosparse}} -mat_shadow_tune online
-    output_file: output/signals.out
+    output:
+      ok fork()
 
 TEST*/

@@ -330,7 +330,8 @@ int main(int argc, char **argv)
   testset:
     requires: !complex
     args: -malloc_debug -soak_n 6 -options_left no
-    output_file: output/soak.out
+    output:
+      ok memory
     test:
       args: -soak_types amb
     test:

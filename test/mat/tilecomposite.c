@@ -307,6 +307,12 @@ int main(int argc, char **argv)
   test:
     nsize: {{1 2}}
     args: -mat_type tilecomposite
-    output_file: output/tilecomposite.out
+    output:
+      ok setters
+      ok declines
+      ok view
+      ok model
+      ok table
+      ok bad parameters
 
 TEST*/

@@ -226,6 +226,12 @@ int main(int argc, char **argv)
   test:
     nsize: {{1 2}}
     args: -mat_type {{amb nussell}}
-    output_file: output/values.out
+    output:
+      ok storages
+      ok default
+      ok rounded
+      ok new values
+      ok view
+      ok options
 
 TEST*/

@@ -446,7 +446,13 @@ int main(int argc, char **argv)
 /*TEST
   testset:
     args: -options_left 0
-    output_file: output/vectors.out
+    output:
+      ok sums
+      ok bits
+      ok range
+      ok others
+      ok sides
+      ok of the program
     test:
       suffix: types
       nsize: {{1 2 3}}

@@ -100,5 +100,10 @@ int main(int argc, char **argv)
   test:
     suffix: 1
     args: -mat_amb_device cpu
+    output:
+      ok the first provider is the default
+      ok -help offers all algorithms once
+      ok the first provider by its name
+      ok the second provider by its name
 
 TEST*/

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-2-Clause
-# How runtests.py deals cores and GPUs to tests, with feigned GPUs. Prints ok or not ok for each.
+# How runtests.py deals cores and GPUs to tests, with feigned GPUs, and how it reads the lines of scripts and blocks. Prints ok or not ok for each.
 # tier: check
 # gpu: 0
 set -u
@@ -23,6 +23,17 @@ cat >"$work/tests/plain.sh" <<'END'
 echo "ok ${1:-plain} on ${CUDA_VISIBLE_DEVICES:-none}"
 END
 printf "# gpu: two\n" >"$work/tests/bad.sh"
+cat >"$work/tests/rows.sh" <<'END'
+# timeoutfactor: 2
+# tier: test
+# tier: deep long
+# test: one.sh a
+# test: two.sh b
+# timeoutfactor: 5
+# gpu: 0
+echo
+# test: three.sh c
+END
 cd "$work" || exit 1
 env -u CUDA_VISIBLE_DEVICES PATH="$work/bin:$PATH" FEIGNED="$work/gpus" PYTHONPATH="$root/test" PYTHONDONTWRITEBYTECODE=1 "${PYTHON:-python3}" - <<'END' || exit 1
 import os
@@ -152,6 +163,35 @@ def scripts(found, *files):
 want = ["parts.sh: build on none, 0", "parts.sh: memory on GPU-00-abc,GPU-11-abc, 2", "parts.sh: run on GPU-00-abc, 1"]
 got = scripts(gpus((81920, 0), (40960, 0)), "parts.sh")
 check("parts of a script have their GPUs and one folder", got == want, got)
+rows = [(test.name, test.command.split()[2:], test.timeout // runtests.TIMEOUT, test.parts[0].count) for test in runtests.script_tests("tests/rows.sh", {"gpus": gpus((81920, 0))})]
+want = [("one.sh", ["a"], 2, 1), ("one.sh+long", ["a", "long"], 2, 1), ("two.sh", ["b"], 5, 0), ("two.sh+long", ["b", "long"], 5, 0)]
+check("a script may be several tests, each with lines of its own", rows == want, rows)
+
+block = """/*TEST
+  testset:
+    output_file: output/of_all.out
+    test:
+      suffix: own
+      output:
+        ok one # two
+
+        ok: three
+    test:
+      suffix: file
+%s
+TEST*/"""
+got = [(entry["suffix"], runtests.same(entry.get("output", "")), entry.get("output_file")) for entry in runtests.flatten(runtests.parse_block(block % ""), {})]
+check("a test has the output of its block in place of the file of all", got == [("own", ["ok one # two", "ok: three"], None), ("file", [], "output/of_all.out")], got)
+try:
+    list(runtests.flatten(runtests.parse_block(block % "      output: \n        ok\n      output_file: output/one.out"), {}))
+    check("output and output_file in one test are refused", False, "no error")
+except runtests.Syntax as error:
+    check("output and output_file in one test are refused", "output and output_file" in str(error), error)
+for said, right in (("ok a\n\nok  b\n", "ok"), ("ok a\n", "fail")):
+    test = runtests.Test("inline", "printf 'ok a\\nok b\\n'", expected="none.out")
+    test.wanted = said
+    got = runtests.judge(test, os.getcwd())
+    check("output of the block: %s" % right, [state for state, _, _ in got] == [right], got)
 got = scripts(gpus((81920, 0)), "plain.sh")
 check("a script that says nothing has a GPU", got == ["plain.sh: plain on GPU-00-abc"], got)
 got = scripts([], "plain.sh")

@@ -247,6 +247,11 @@ int main(int argc, char **argv)
 
   test:
     nsize: {{1 2 3}}
-    output_file: output/generate.out
+    output:
+      ok Laplacians
+      ok elasticity
+      ok same on every number of ranks
+      ok random matrices and graphs
+      ok bad names are refused
 
 TEST*/
