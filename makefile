@@ -3,6 +3,8 @@
 # make check   the quickest tests: a solve in an unmodified PETSc example with the plugin loaded, every matrix type and product once
 # make test    all tests but the long ones; TESTS=pattern chooses, LONGEST=10 prints the ten longest at the end
 # make check-deep   all tests: sanitizers, valgrind and other PETScs too
+# make test-complex, test-int64, test-single   make test for another PETSc, in build/NAME: the distribution's, or for single precision one that is built
+# make check-sanitizers   the tests of make check-deep that run under sanitizers and valgrind
 # make check-petsc   PETSc's own tests with every matrix type, beside aij; MATCH=pattern and TYPES=names choose, ALL=1 runs all of them
 # make check-mutants   whether the tests notice defects that are put into the sources; SEED=number, COUNT=number, FILES=names, JOBS=number
 # make check-clients   programs of SLEPc, deal.II, DOLFINx and others, with aij and with petsc-amb (docs/clients); TESTS='slepc/*' chooses, TIME=1 measures
@@ -24,9 +26,9 @@ PYTHON ?= python3
 .SUFFIXES:
 .SECONDARY:
 .DELETE_ON_ERROR:
-.PHONY: all lib bin examples programs run test check check-deep check-petsc check-petsc-build check-mutants check-clients check-differ accuracy soak site results where FORCE install uninstall help clean distclean cuda-check
+.PHONY: all lib bin examples programs run test test-complex test-int64 test-single check check-deep check-sanitizers check-petsc check-petsc-build check-mutants check-clients check-differ accuracy soak site results where FORCE install uninstall help clean distclean cuda-check
 
-unconfigured := help clean distclean
+unconfigured := help clean distclean test-complex test-int64 test-single
 # names the build that was made last; with --build-dir in that folder
 link := $(if $(PETSCAMB_BUILDS),$(PETSCAMB_BUILDS)/../bin,bin)
 ifneq ($(filter-out $(unconfigured),$(or $(MAKECMDGOALS),all)),)
@@ -61,9 +63,11 @@ cuda     := $(sort $(shell find src -name '*.cu'))
 objects  := $(sources:%.c=$(B)/obj/%.o) $(if $(AMB_CUDA),$(cuda:%.cu=$(B)/obj/%.cu.o))
 program  := $(sort $(wildcard tool/*.c tool/*/*.c bench/*.c))
 ksp      := $(sort $(wildcard src/ksp/examples/*.c))
-parts    := $(sort $(wildcard test/differ?*.c))
-helpers  := $(filter-out $(parts),$(if $(wildcard test/*.c),$(shell grep -LE '\<int +main\>' test/*.c)))
-tests    := $(filter-out $(helpers) $(parts),$(sort $(wildcard test/*.c)))
+# test programs, whose names differ; those of test/kernels and test/fuzz, without PETSc, are built by scripts
+helpers  := $(sort $(wildcard test/*.c))
+parts    := $(sort $(wildcard test/differ/differ?*.c))
+tests    := $(filter-out test/kernels/% test/fuzz/% $(parts),$(sort $(wildcard test/*/*.c)))
+built     = $(addprefix $(B)/test/,$(basename $(notdir $1)))
 stock    := $(if $(AMB_EXAMPLES_SRC),ex2 ex45 ex56)
 
 INCLUDES := -include $(B)/petscambconf.h -Iinclude -Isrc $(AMB_INCLUDES)
@@ -79,7 +83,7 @@ all: lib bin programs
 lib: $(LIB) $(ARCHIVE)
 	@test "$$(readlink '$(link)')" = "$(BIN)" || { rm -f '$(link)'; ln -s "$(BIN)" '$(link)'; }
 bin: lib $(if $(program),$(BIN)/petscamb) $(ksp:src/ksp/examples/%.c=$(BIN)/%)
-programs: $(tests:test/%.c=$(B)/test/%)
+programs: $(call built,$(tests))
 examples: $(stock:%=$(EXAMPLES)/%)
 
 # nodelete: PETSc closes what it has loaded before the threads end, and their code would be gone. GOMP_... undefined: see "Threads" in CONTRIBUTING.md.
@@ -98,7 +102,9 @@ $(B)/obj/%_avx512.o: isa = $(AMB_AVX512_FLAGS)
 $(B)/obj/%_avx2.o: isa = $(AMB_AVX2_FLAGS)
 # all kernels of sparse products round products before they add them, so that new values have the bits of the first ones
 $(B)/obj/src/mat/impls/hashgemm/host/%.o: CFLAGS += -ffp-contract=off
-$(B)/obj/src/mat/io/mtxunpack.o $(B)/obj/test/mtx.o: isa = $(AMB_UNPACK_FLAGS)
+$(B)/obj/src/mat/io/mtxunpack.o $(B)/obj/test/mat/mtx.o: isa = $(AMB_UNPACK_FLAGS)
+# test programs: nearly half of the time of compiling, and the kernels are the library's
+$(B)/obj/test/%.o: CFLAGS := $(CFLAGS:-O3=-O1)
 $(B)/obj/src/petscamb.o: isa = $(AMB_SUFFIX:%=-DPETSCAMB_SUFFIX=%)
 $(B)/obj/%.o: %.c $(B)/conf.mk $(B)/petscambconf.h
 	$(here)
@@ -130,6 +136,7 @@ $(BIN)/%: $(B)/obj/src/ksp/examples/%.o $(LIB)
 	$(here)
 	$(call say,LINK,$@)
 	@$(AMB_LINK) -o $@ $< $(LDFLAGS) -L$(B)/lib $(rpath) -l$(NAME) $(AMB_LIBS)
+$(foreach t,$(tests),$(eval $(call built,$t): $(t:%.c=$(B)/obj/%.o)))
 $(B)/test/differ: $(parts:%.c=$(B)/obj/%.o)
 $(B)/test/report: LDFLAGS += -Wl,--wrap=getloadavg
 # the functions of test/testfault.h
@@ -137,10 +144,10 @@ faulty := malloc calloc realloc posix_memalign mmap $(if $(AMB_CUDA),cublasCreat
   StreamCreateWithFlags StreamCreateWithPriority EventCreate EventCreateWithFlags GraphInstantiate Memcpy MemcpyAsync Memcpy2DAsync Memset MemsetAsync Memset2DAsync FuncGetAttributes FuncSetAttribute \
   LaunchKernelExC LaunchCooperativeKernel GraphLaunch EventRecord EventQuery EventSynchronize EventElapsedTime StreamQuery StreamWaitEvent StreamSynchronize DeviceSynchronize PeekAtLastError GetLastError))
 $(B)/test/memory $(B)/test/faults: LDFLAGS += $(faulty:%=-Wl,--wrap=%)
-$(B)/test/%: $(B)/obj/test/%.o $(helpers:%.c=$(B)/obj/%.o) $(ARCHIVE)
+$(call built,$(tests)): $(helpers:%.c=$(B)/obj/%.o) $(ARCHIVE)
 	$(here)
 	$(call say,LINK,$@)
-	@$(AMB_LINK) -o $@ $^ $(LDFLAGS) $(AMB_LIBS) $(AMB_CUDA_LIBS)
+	@$(AMB_LINK) -o $@ $(filter %.o,$^) $(ARCHIVE) $(LDFLAGS) $(AMB_LIBS) $(AMB_CUDA_LIBS)
 
 # PETSc's own examples, as they are: they know nothing of this library
 $(EXAMPLES)/%: $(AMB_EXAMPLES_SRC)/src/ksp/ksp/tutorials/%.c $(B)/conf.mk
@@ -170,12 +177,16 @@ test: all examples $(if $(AMB_NVCC),cuda-check)
 check-deep: all examples $(if $(AMB_NVCC),cuda-check)
 	$(call runtests,deep)
 
-check: lib examples $(patsubst test/%.c,$(B)/test/%,$(patsubst src/ksp/examples/%.c,$(BIN)/%,$(quick)))
+check-sanitizers: TESTS := *+sanitize threads.sh fuzz.sh valgrind.sh
+check-sanitizers: all examples
+	$(call runtests,deep)
+
+check: lib examples $(call built,$(filter test/%,$(quick))) $(patsubst src/ksp/examples/%.c,$(BIN)/%,$(filter src/%,$(quick)))
 	$(call runtests,check)
 
 # with the first target alone the programs are built, so that a machine without PETSc's sources can run them
 checkpetsc = @$(if $(AMB_EXAMPLES_SRC),,echo "PETSc's examples are needed and not found: install libpetsc$(basename $(AMB_PETSC_VERSION))-dev-examples"; exit 1;) \
-  $(context) $(PYTHON) test/checkpetsc.py $1 $(if $(MATCH),--match $(call quote,$(MATCH))) $(if $(TYPES),--types $(call quote,$(TYPES))) $(if $(filter-out 0,$(ALL)),--all) $(PART:%=--part %) $(DEVICE:%=--device %)
+  $(context) $(PYTHON) test/petsc/checkpetsc.py $1 $(if $(MATCH),--match $(call quote,$(MATCH))) $(if $(TYPES),--types $(call quote,$(TYPES))) $(if $(filter-out 0,$(ALL)),--all) $(PART:%=--part %) $(DEVICE:%=--device %)
 
 check-petsc-build: lib
 	$(call checkpetsc,build)
@@ -184,13 +195,13 @@ check-petsc: lib
 	$(call checkpetsc,build run)
 
 check-mutants: all examples
-	@$(context) $(PYTHON) test/mutants.py $(SEED:%=--seed %) $(COUNT:%=--count %) $(JOBS:%=--jobs %) $(if $(FILES),--files $(call quote,$(FILES))) $(if $(AGAIN),--again)
+	@$(context) $(PYTHON) test/mutants/mutants.py $(SEED:%=--seed %) $(COUNT:%=--count %) $(JOBS:%=--jobs %) $(if $(FILES),--files $(call quote,$(FILES))) $(if $(AGAIN),--again)
 
 # programs of other projects, on demand: some of their packages are large
 check-clients: lib
 	@$(context) INSTALL='$(INSTALL)' $(PYTHON) test/clients/run.py $(if $(TESTS),--match $(call quote,$(TESTS))) $(if $(TIME),--time) $(ROUNDS:%=--rounds %) $(RANKS:%=--ranks %) $(TYPES:%=--types %) $(if $(ALL),--all)
 check-differ: $(B)/test/differ
-	@$(context) $(PYTHON) test/differ.py --seconds $(or $(SECONDS),3600) $(SEED:%=--seed %) $(DIFFER)
+	@$(context) $(PYTHON) test/differ/differ.py --seconds $(or $(SECONDS),3600) $(SEED:%=--seed %) $(DIFFER)
 
 accuracy: $(B)/test/accuracy
 	@$(context) $< -accuracy_table -accuracy_matrices "$(or $(MATRICES),p7:30+ p27:20+ elasticity:14+ rmat:13,16+ er:13,8+ $(wildcard data/*.mtx.gz))" $(ACCURACY)
@@ -284,6 +295,13 @@ endif
 ifneq ($(filter clean distclean,$(MAKECMDGOALS)),)
 .NOTPARALLEL:
 endif
+# each in a folder of its own, so that the configuration of this one stays
+test-complex: other := --with-scalar-type=complex
+test-int64: other := --with-64-bit-indices
+test-single: other := --with-precision=single --download-petsc
+test-complex test-int64 test-single:
+	@env -u PETSC_DIR -u PETSC_ARCH $(PYTHON) configure.py --build-dir=build/$@ $(other)
+	@env -u PETSC_DIR -u PETSC_ARCH $(MAKE) -C build/$@ test
 help:
 	@sed -n '2,/^$$/s/^# \{0,1\}//p' $(firstword $(MAKEFILE_LIST))
 

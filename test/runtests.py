@@ -2,15 +2,21 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Run the tests: make check, make test and make check-deep call this with the configuration's build folder in BUILD.
 
+The folders of test/ are subjects, and a test has the name of its file, wherever that lies: no two files have the same. test/kernels and test/fuzz have programs
+without PETSc, which scripts build; test/shell has what scripts share.
+
 Three kinds of test are found:
-  a /*TEST*/ block in src/ksp/examples/*.c or test/*.c, in PETSc's own syntax, with expected output in test/output/PROGRAM_SUFFIX.out;
-  a program test/*.c without such a block;
-  a script test/*.sh, which may have the lines '# timeoutfactor: N', and '# nsize: N' if it runs on that many cores.
+  a /*TEST*/ block in src/ksp/examples/*.c or test/*/*.c, in PETSc's own syntax, with expected output in test/output/PROGRAM_SUFFIX.out, or in the
+  block itself: the lines below 'output:' that are indented more;
+  a program test/*/*.c without such a block;
+  a script test/*/*.sh, which may have the lines '# timeoutfactor: N', and '# nsize: N' if it runs on that many cores.
 Where there are GPUs, a test gets one for each of its processes, or as many as 'gpu: N' in its block or '# gpu: N' in a script says, as far as there are, by
 CUDA_VISIBLE_DEVICES. 'gpu: N alone' keeps other tests away from them, 'gpu: 0' says that none is used, and 'gpumem: GB' how much memory of each. Several lines
 '# gpu: N ARGUMENT' are parts of a script with these arguments, one after the other in one TMPDIR; without a GPU the script runs once, without an argument.
 A test belongs to a tier: check, test (the default) or deep. A tier runs its own tests and those of the tiers before it. A block says 'tier: check' in a
 test or testset. A script says '# tier: check'; each further line '# tier: deep ARGUMENTS' runs the script once more, in that tier with these arguments.
+A line '# test: NAME ARGUMENT' makes the script a test of that name, with this argument before all others; a script may have several. The lines '# WORD: ...' above the
+first of them hold for all, those below one of them for that test in their place. All these lines stand in the comment at the head of the script.
 In args of a block, '@types' stands for the matrix types of petsc-amb: '-mat_type {{aij @types}}' is a run with aij and a run with each of these types.
 '@types(TEXT)' stands for TEXT once for each type, with the type's name for %s: '@types(-mat_%s_device cpu)'. The names come from the list of formats in
 src/petscamb.c, so that a new format is in the tests without an edit of any block; --types prints them, for scripts. '@types-NAME' leaves out one type, '@types-NAME-NAME' two.
@@ -53,6 +59,7 @@ class Test:
         self.name, self.command, self.ranks, self.timeout, self.expected = name, command, ranks, timeout, expected
         self.filter, self.filter_output, self.skip, self.error, self.tier = filter, filter_output, skip, error, tier
         self.elapsed = self.cpu = 0.0
+        self.wanted = None  # the lines of output that its block has, in place of the file
         self.parts, self.arguments, self.folder, self.results = [dealing.Need(0)], [""], None, []
 
 
@@ -93,7 +100,12 @@ def parse_block(text):
     if not block:
         return None
     items, stack = [], []
+    output = None  # the word output and its indentation, as long as its lines follow
     for number, raw in enumerate(block.group(1).splitlines()):
+        if output and (not raw.strip() or len(raw) - len(raw.lstrip()) > output[1]):
+            output[0]["output"] += raw + "\n"
+            continue
+        output = None
         line = re.sub(r"(^|\s)#.*$", "", raw).rstrip()
         if not line.strip():
             continue
@@ -111,7 +123,7 @@ def parse_block(text):
         elif not stack:
             raise Syntax("%s stands outside of test, testset and build" % word)
         else:
-            known = ("suffix", "nsize", "args", "output_file", "requires", "filter", "filter_output", "timeoutfactor", "env", "temporaries", "localrunfiles", "TODO", "comments", "tier", "gpu", "gpumem")
+            known = ("suffix", "nsize", "args", "output", "output_file", "requires", "filter", "filter_output", "timeoutfactor", "env", "temporaries", "localrunfiles", "TODO", "comments", "tier", "gpu", "gpumem")
             if word not in known:
                 raise Syntax("%s is not known here" % word)
             if word in ("args", "filter", "requires", "env") and word in stack[-1][1]:
@@ -119,6 +131,8 @@ def parse_block(text):
             if word == "tier" and value not in TIERS:
                 raise Syntax("%s is no tier: use one of %s" % (value, ", ".join(TIERS)))
             stack[-1][1][word] = value
+            if word == "output":
+                output = stack[-1][1], indent
     return items
 
 
@@ -127,7 +141,10 @@ def flatten(items, inherited):
     for word, entry in items:
         if word == "build":
             continue
-        merged = dict(inherited)
+        own = {"output", "output_file"} & set(entry)
+        if len(own) > 1:
+            raise Syntax("output and output_file stand in one %s" % word)
+        merged = {key: value for key, value in inherited.items() if not own or key not in ("output", "output_file")}
         for key, value in entry.items():
             if key == "children":
                 continue
@@ -211,29 +228,38 @@ def block_tests(source, program, tree, conf):
                 command = "%s %s %s" % (entry.get("env", ""), launch(ranks, program), args.strip())
                 missing = "!mpiuni" if conf["AMB_MPIUNI"] and ranks > 1 else unmet(entry.get("requires", ""), conf)
                 skip = "requires " + missing if missing else entry.get("TODO")
+                if "output" in entry and parts:
+                    raise Syntax("%s has separate outputs, which need files, and lines of output" % name)
                 test = Test(name, command.strip(), ranks, TIMEOUT * float(entry.get("timeoutfactor", 1)), expected, entry.get("filter"), entry.get("filter_output"), skip, tier=entry.get("tier", "test"))
+                test.wanted = entry.get("output")
                 if conf["AMB_CUDA"]:
                     test.parts = [need for need, _ in gpu_needs([entry.get("gpu", str(ranks))], entry.get("gpumem"), ranks, conf)]
                 yield test
 
 
 def script_tests(script, conf):
-    name = os.path.basename(script)
     with open(script, encoding="utf-8", errors="replace") as code:
-        text = code.read()
-    factor = re.search(r"^# timeoutfactor: ([0-9.]+)$", text, re.M)
-    ranks = re.search(r"^# nsize: ([0-9]+)$", text, re.M)
-    memory = re.search(r"^# gpumem:(.*)$", text, re.M)
-    for line in re.findall(r"^# tier:(.*)$", text, re.M) or ["test"]:
-        tier, _, args = line.strip().partition(" ")
-        if tier not in TIERS:
-            raise Syntax("%s is no tier: use one of %s" % (tier, ", ".join(TIERS)))
-        command = ("bash %s %s" % (shlex.quote(script), args)).strip()
-        test = Test(name + "+" * bool(args) + args.replace(" ", "-"), command, int(ranks.group(1)) if ranks else 1, TIMEOUT * float(factor.group(1) if factor else 1), tier=tier)
-        if conf.get("gpus", ()):
-            needs = gpu_needs(re.findall(r"^# gpu:(.*)$", text, re.M) or ["1"], memory.group(1) if memory else None, SCRIPT_PROCESSES, conf)
-            test.parts, test.arguments = [need for need, _ in needs], [argument or "" for _, argument in needs]
-        yield test
+        head = re.match(r"(?:#.*\n)*", code.read()).group(0)
+    common, *rows = re.split(r"^# test: +", head, flags=re.M)
+    for row in rows or [os.path.basename(script) + "\n"]:
+        name, _, first = row.partition("\n")[0].partition(" ")
+
+        def said(word):
+            """The texts of the lines '# WORD: TEXT' below the test's own line or, if there are none, above all of them."""
+            line = re.compile(r"^# %s:(.*)$" % word, re.M)
+            return [text.strip() for text in line.findall(row) or line.findall(common)]
+
+        factor, ranks, memory = said("timeoutfactor"), said("nsize"), said("gpumem")
+        for line in said("tier") or ["test"]:
+            tier, _, args = line.partition(" ")
+            if tier not in TIERS:
+                raise Syntax("%s is no tier: use one of %s" % (tier, ", ".join(TIERS)))
+            command = " ".join(["bash", shlex.quote(script)] + [words for words in (first, args) if words])
+            test = Test(name + "+" * bool(args) + args.replace(" ", "-"), command, int(ranks[0]) if ranks else 1, TIMEOUT * float(factor[0] if factor else 1), tier=tier)
+            if conf.get("gpus", ()):
+                needs = gpu_needs(said("gpu") or ["1"], memory[0] if memory else None, SCRIPT_PROCESSES, conf)
+                test.parts, test.arguments = [need for need, _ in needs], [argument or "" for _, argument in needs]
+            yield test
 
 
 # ------------------------------------------------- finding -------------------------------------------------
@@ -246,8 +272,18 @@ def launch(ranks, program):
 
 def find(conf):
     build = os.environ["BUILD"]
-    for folder, binaries in (("src/ksp/examples", "bin"), ("test", "test")):
-        for source in sorted(glob.glob(os.path.join(ROOT, folder, "*.c"))):
+
+    def files(pattern, without):
+        """By their names, of which none may occur twice."""
+        paths = [path for path in glob.glob(os.path.join(ROOT, pattern)) if os.path.basename(os.path.dirname(path)) not in without]
+        names = sorted((os.path.basename(path), path) for path in paths)
+        for (name, path), (other, _) in zip(names[1:], names):
+            if name == other:
+                raise Syntax("there is another %s: two tests would have one name" % os.path.relpath(path, ROOT))
+        return [path for _, path in names]
+
+    for pattern, binaries in (("src/ksp/examples/*.c", "bin"), ("test/*/*.c", "test")):
+        for source in files(pattern, ("kernels", "fuzz")):
             with open(source, encoding="utf-8", errors="replace") as code:
                 text = code.read()
             base = os.path.splitext(os.path.basename(source))[0]
@@ -262,7 +298,7 @@ def find(conf):
                     tests = list(block_tests(source, program, tree, conf))
                     if not tests:
                         raise Syntax("the block has no test")
-                elif folder == "test":
+                elif binaries == "test":
                     tests = [Test(base, shlex.quote(program))]
                     tests[0].parts = [dealing.Need(min(1, len(conf.get("gpus", ()))) if conf["AMB_CUDA"] else 0)]
                 else:
@@ -270,7 +306,7 @@ def find(conf):
             except Syntax as error:
                 tests = [Test(base, "", error="%s: %s" % (os.path.relpath(source, ROOT), error))]
             yield from tests
-    for script in sorted(glob.glob(os.path.join(ROOT, "test", "*.sh"))):
+    for script in files("test/*/*.sh", ("shell",)):
         try:
             yield from list(script_tests(script, conf))
         except Syntax as error:
@@ -296,6 +332,10 @@ def environment(folder, gpus=()):
     env.setdefault("OMPI_MCA_hwloc_base_binding_policy", "none")
     env.setdefault("OMPI_MCA_mpi_yield_when_idle", "1")
     env.setdefault("PRTE_MCA_hwloc_default_binding_policy", "none")
+    # a start of Open MPI looks for fast networks, which takes twice the time of all else, and a process without mpiexec starts a daemon
+    if not any(glob.glob(path) for path in ("/sys/class/infiniband/*", "/sys/class/cxi/*", "/dev/nvidiactl")):
+        env.setdefault("OMPI_MCA_pml", "ob1")
+    env.setdefault("OMPI_MCA_ess_singleton_isolated", "1")
     return env
 
 
@@ -411,13 +451,16 @@ def compare(test, folder, failure, out, err, report):
         pipe = re.sub(r"^Error:\s*", "", test.filter)
         _, output, trouble, _ = shell(pipe, folder, 30, ((err + out) if pipe != test.filter else out).encode())
         failure = "filter %s: %s" % (pipe, trouble) if trouble.strip() else None if pipe != test.filter else failure
-    if not os.path.exists(test.expected):
+    wanted, source = test.wanted, "output of the block"
+    if wanted is None and not os.path.exists(test.expected):
         return "fail", test.name, "%sthere is no expected output %s\n%s" % (failure + "\n" if failure else "", os.path.relpath(test.expected, ROOT), report)
-    with open(test.expected, encoding="utf-8", errors="replace") as known:
-        wanted = known.read()
+    if wanted is None:
+        source = os.path.relpath(test.expected, ROOT)
+        with open(test.expected, encoding="utf-8", errors="replace") as known:
+            wanted = known.read()
     if test.filter_output:
         wanted = shell(test.filter_output, folder, 30, wanted.encode())[1]
-    diff = "\n".join(difflib.unified_diff(same(wanted), same(output), os.path.relpath(test.expected, ROOT), "output", lineterm="", n=2))
+    diff = "\n".join(difflib.unified_diff(same(wanted), same(output), source, "output", lineterm="", n=2))
     if failure:
         return "fail", test.name, "%s\n%s\n%s" % (failure, report, last_lines(diff, 60))
     return ("fail", test.name, "%s\n%s\n%s" % (test.command, last_lines(diff, 60), last_lines(err))) if diff else ("ok", test.name, "")
@@ -505,8 +548,8 @@ def main():
         print(line)
     dealer = dealing.Dealer(places, conf.get("gpus", ()))
     with tempfile.TemporaryDirectory(prefix="petsc-amb-test-") as work:
-        # those that may take the longest first: none of them is left alone at the end, with the other cores idle
-        longest_first = sorted(tests, key=lambda test: -test.timeout)
+        # those that may take the longest first, and programs on one process, which take a second, last: no long test is left alone at the end, with the other cores idle
+        longest_first = sorted(tests, key=lambda test: (-test.timeout, test.expected is not None, -test.ranks))
         try:
             for test in dealer.run(longest_first, functools.partial(run_part, work=work), stopped.is_set):
                 for state, name, detail in test.results or [("ok", test.name, "")]:

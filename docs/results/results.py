@@ -35,7 +35,7 @@ two medians is above 1.5 times the minimum. A run that was cut off says so, with
 [data](../../data/README.md) says where the files come from. measure.py looks for files that are not kept here in the
 folder `MATRICES`, and names those that are missing. A generated matrix follows from its name.
 
-`test/results.sh` checks that this page follows from the raw results.
+`test/source/results.sh` checks that this page follows from the raw results.
 
 ## Reproduce a table
 

@@ -176,7 +176,7 @@ def bindings():
     for one, other in (("PetscAMBInitializePackage", "PetscAMBInitializePackageVersion"), ("MatShadowGetFigure", "MatShadowGetFigureAt")):  # done by the same function
         if other in python:
             python.setdefault(one, python[other])
-    for folder in ("src/ksp/examples", "tool", "tool/graph", "bench", "test"):
+    for folder in ("src/ksp/examples", "tool", "tool/graph", "bench", "test/*"):
         for path in sorted(glob.glob(os.path.join(ROOT, *folder.split("/"), "*.c"))):
             with open(path, encoding="utf-8") as file:
                 for name in set(re.findall(r"\b((?:Mat|Vec|GraphConv|PC|Petsc)\w+)\(", file.read())):

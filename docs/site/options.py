@@ -16,9 +16,9 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 PAGE = os.path.join(ROOT, "docs", "options.md")
 TITLE = "## As `-help` prints them\n"
 HEAD = TITLE + """
-`docs/site/options.py` has made this table from the output of `-help`, and `test/help.sh` compares them. A program
-prints the options of the types that it uses: `bin/solve -f FILE -mat_type amb -help`. `-petscamb_peers` is missing
-here: it is read on several GPUs alone.
+`docs/site/options.py` has made this table from the output of `-help`, and `test/source/help.sh` compares them. A
+program prints the options of the types that it uses: `bin/solve -f FILE -mat_type amb -help`. `-petscamb_peers` is
+missing here: it is read on several GPUs alone.
 
 | option | values | default | what `-help` says | function |
 |---|---|---|---|---|

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Checks of compare.py and of the list of explained differences, with outputs written here: test/clients.sh calls this."""
+"""Checks of compare.py and of the list of explained differences, with outputs written here: test/clients/clients.sh calls this."""
 import os
 import re
 import sys

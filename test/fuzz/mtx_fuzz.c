@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
    libFuzzer target for the Matrix Market parser: whatever the bytes are, the parser must not fault, and its answer must not depend on how
-   they are cut. The first four bytes seed the cuts, the rest is the file. See run.sh.
+   they are cut. The first four bytes seed the cuts, the rest is the file. See fuzz.sh.
 */
 #include "fuzz.h"
 #include "mat/io/mtxparse.h"

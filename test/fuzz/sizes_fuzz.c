@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
    libFuzzer target for sizes near the largest integer: a few rows, and so many columns that arrays of one number for each are refused by the allocator (256 MB, see
-   run.sh). A format or a product takes the matrix, or says that memory is short or the matrix too large; no size overflows on the way.
+   fuzz.sh). A format or a product takes the matrix, or says that memory is short or the matrix too large; no size overflows on the way.
 */
 #include <math.h>
 #include <sys/mman.h>

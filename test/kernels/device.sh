@@ -1,13 +1,103 @@
+#!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
-# Sourced by the tests of the device's kernels, which build ${sources[@]} without PETSc, for double and float. ${groups[@]} are the groups of tests of
-# that program, ${small[@]} those to run under compute-sanitizer if $1 says sanitize, ${defines[@]} what the compilers are told, and ${link[@]} what the
-# linker is. Without a device the tests are skipped by name; the program and the sources in C are compiled then, and with sanitize all sources, which make
+# The device's kernels without PETSc, for double and float. A line "test:" below is a test: its name, and the family of kernels.
+#   bash test/kernels/device.sh nus             one family
+#   bash test/kernels/device.sh nus sanitize    its groups of tests that are ${small[@]}, on small shapes under compute-sanitizer
+# Without a device the tests are skipped by name; the program and the sources in C are compiled then, and with sanitize all sources, which make
 # cuda-check compiles for double.
 # DEVICE_TYPES="double" and DEVICE_TOOLS="racecheck synccheck" choose some of the types and of the tools, DEVICE_GROUPS="storages,not finite" some of the groups,
 # and DEVICE_SHARE=2/4 the second fourth of the shapes, in groups that have a list of them.
-# On a GPU that tests share, the runner asks for three parts, one after the other in one TMPDIR: build needs no GPU, run has the groups of ${small[@]}, and memory, which wants
+# On a GPU that tests share, the runner asks for parts, one after the other in one TMPDIR: build needs no GPU, run has the groups of ${small[@]}, and memory, which wants
 # the GPU alone, the others.
 # Under compute-sanitizer each group has a process of its own, DEVICE_AT_ONCE of them (4) at a time.
+# tier: test
+# tier: deep sanitize
+# timeoutfactor: 8
+# gpumem: 4
+# gpu: 0 build
+# gpu: 1 run
+# gpu: 1 alone memory
+# test: device.sh amb
+# test: nusdevice.sh nus
+# test: ccoodevice.sh ccoo
+# test: tiledevice.sh tile
+# test: spgemmdevice.sh spgemm
+# test: aggdevice.sh gamg
+# test: spmmdevice.sh spmm
+# gpu: 0 build
+# gpu: 1 run
+# test: batchdevice.sh batch
+# gpu: 0 build
+# gpu: 1 run
+# test: fuseddevice.sh fused
+# gpu: 0 build
+# gpu: 1 run
+# test: sumsdevice.sh sums
+# gpu: 0 build
+# gpu: 1 run
+cd "$(dirname "$0")/../.." || exit 1
+impls=src/mat/impls
+amb=$impls/amb/cuda/*.cu
+link=()
+defines=()
+# Groups of tests: those of ${memory[@]} look at how much memory is free, of which compute-sanitizer takes some, or need much of it
+memory=()
+case ${1:-} in
+amb)
+  sources=(test/kernels/device.cu src/sys/*.cu src/sys/sys{memory,values,table}.c $amb)
+  small=("products" "transposed products" "launches" "new values" "storages" "stencils" "not finite" "same bits" "with sums" "stream order" "chains" "live" "refused" "random shapes")
+  memory=("out of memory" "memory given back")
+  ;;
+nus)
+  sources=(test/kernels/nusdevice.cu src/sys/*.cu src/sys/sys{memory,values,table}.c $impls/nus/{cuda/*.cu,host/nussearch.c} $amb)
+  small=("products" "transposed products" "new values" "storages" "not finite" "same bits" "random shapes")
+  memory=("chosen" "refused" "memory given back")
+  ;;
+ccoo)
+  sources=(test/kernels/ccoodevice.cu src/sys/*.cu src/sys/sys{memory,values,table}.c $impls/ccoo/cuda/*.cu $amb)
+  small=("products" "transposed products" "new values" "not finite" "same bits" "distinct values" "all formats" "random shapes")
+  memory=("refused" "memory given back")
+  ;;
+tile)
+  sources=(test/kernels/tiledevice.cu src/sys/*.cu src/sys/sys{memory,values,table}.c $impls/tilecomposite/{cuda/*.cu,host/tile{plan,layout}.c} $amb)
+  small=("products" "transposed products" "new values" "not finite" "same bits" "all rectangles" "random shapes")
+  memory=("refused" "table" "memory given back")
+  ;;
+spgemm)
+  sources=(test/kernels/spgemmdevice.cu src/sys/*.cu $impls/hashgemm/cuda/spgemmcuda*.cu)
+  small=("products" "other products" "pattern first" "other sizes" "same bits" "not finite" "random shapes" "parts" "accumulators" "chosen" "order" "room" "lines" "less shared memory")
+  memory=("too large" "failing allocations" "out of memory" "memory given back")
+  defines=(-DSPGEMM_SAMPLE_PRODUCTS=20000 -DSPGEMM_SAMPLE_AUTO=20000 -DSPGEMM_SAMPLE_ROWS=64 -DSPGEMM_LINE_LEAST=20000) # so that small products have room by a sample, and lines
+  link=(-Xlinker --wrap=cudaMallocFromPoolAsync -Xlinker --wrap=cudaFuncSetAttribute)
+  ;;
+gamg)
+  sources=(test/kernels/aggdevice.cu src/sys/*.cu src/ksp/pc/impls/gamg/cuda/*.cu)
+  small=("aggregates" "prolongators" "one-sided" "not finite" "estimates")
+  memory=("no memory")
+  ;;
+spmm)
+  sources=(test/kernels/spmmdevice.cu src/sys/*.cu $impls/spmm/cuda/*.cu)
+  small=("products" "transposed products" "two terms" "tiles" "unpacked panels" "sampled products" "not finite" "same bits")
+  ;;
+batch)
+  sources=(test/kernels/batchdevice.cu src/sys/*.cu src/graph/batch/cuda/*.cu)
+  small=("rows" "added" "atomic operations" "wide" "not finite" "same bits")
+  ;;
+fused)
+  sources=(test/kernels/fuseddevice.cu src/sys/*.cu src/ksp/ksp/impls/fused/*.cu)
+  small=("iterations" "same bits" "stops" "resumed" "shared" "chebyshev")
+  ;;
+sums)
+  sources=(test/kernels/sumsdevice.cu src/sys/*.cu src/vec/ambvec/*.cu src/mat/halo/*.cu)
+  small=("sums" "several" "many" "not finite" "updates" "gathers" "exchanges" "ends")
+  ;;
+*)
+  echo "usage: bash test/kernels/device.sh FAMILY [sanitize], FAMILY one of" $(sed -n 's/^# test: [a-z.]* //p' "$0") >&2
+  exit 2
+  ;;
+esac
+groups=("${small[@]}" "${memory[@]}")
+shift
 nvcc=${NVCC:-nvcc}
 sanitizer=no
 [ "${1:-}" = sanitize ] && sanitizer=yes && shift
@@ -24,20 +114,18 @@ device=no
 [ -e /dev/nvidiactl ] && [ -n "${CUDA_VISIBLE_DEVICES-all}" ] && arch=native device=yes
 cc=${CC:-gcc}
 . config/werror.sh
-whole=yes
+whole=yes optimise=-O3
 if [ $device = no ] && [ $sanitizer = no ]; then # what the library's build does not compile in this way: the program, and C without OpenMP
   for source in "${sources[@]:1}"; do case $source in *.c) c+=("$source") ;; esac done
-  sources=("${sources[0]}" "${c[@]}") whole=no
+  sources=("${sources[0]}" "${c[@]}") whole=no optimise=-O1 # it does not run
 fi
 read -ra types <<<"${DEVICE_TYPES:-double float}"
 read -ra tools <<<"${DEVICE_TOOLS:-memcheck racecheck initcheck synccheck}"
 status=0
-[ $sanitizer = no ] || groups=("${small[@]}")
-if [ "$part" = run ]; then groups=("${small[@]}"); fi
+if [ $sanitizer = yes ] || [ "$part" = run ]; then groups=("${small[@]}"); fi
 if [ "$part" = memory ]; then
-  others=()
-  for group in "${groups[@]}"; do [[ " ${small[*]/#/,} " == *",$group "* ]] || others+=("$group"); done
-  groups=("${others[@]}")
+  if [ $sanitizer = yes ]; then exit 0; fi
+  groups=("${memory[@]}")
 fi
 if [ -n "${DEVICE_GROUPS:-}" ]; then
   chosen=()
@@ -66,9 +154,9 @@ build() {
   mkdir "$dir/$type.o"
   for source in "${sources[@]}"; do
     case $source in
-    *.c) { "$cc" -std=gnu11 -O3 -Wall -Wextra "${werror[@]}" -DSYS_TYPES_GIVEN "${defines[@]}" "$@" -Isrc -c -o "$dir/$type.o/$(basename "$source").o" "$source" || : >"$dir/$type.failed"; } && continue ;;
+    *.c) { "$cc" -std=gnu11 $optimise -Wall -Wextra "${werror[@]}" -DSYS_TYPES_GIVEN "${defines[@]}" "$@" -Isrc -c -o "$dir/$type.o/$(basename "$source").o" "$source" || : >"$dir/$type.failed"; } && continue ;;
     esac
-    { "$nvcc" -O3 -std=c++17 -lineinfo -arch=$arch "${nvwerror[@]}" -Xcompiler -Wall,-Wextra,-Wno-unused-parameter -DSYS_TYPES_GIVEN "${defines[@]}" "$@" -Isrc -c -o "$dir/$type.o/$(basename "$source" .cu).o" "$source" || : >"$dir/$type.failed"; } &
+    { "$nvcc" $optimise -std=c++17 -lineinfo -arch=$arch "${nvwerror[@]}" -Xcompiler -Wall,-Wextra,-Wno-unused-parameter -DSYS_TYPES_GIVEN "${defines[@]}" "$@" -Isrc -c -o "$dir/$type.o/$(basename "$source" .cu).o" "$source" || : >"$dir/$type.failed"; } &
   done
   wait
   [ ! -e "$dir/$type.failed" ] || return 1

@@ -200,7 +200,9 @@ int main(int argc, char **argv)
   testset:
     nsize: {{1 2 3}}
     args: -times 0 -n 12 -mat_type {{aij hashgemm amb}}
-    output_file: output/bfs.out
+    output:
+      144 vertices, 8 sources: 1152 reached in 22 levels
+      0 of the levels are wrong
     test:
       suffix: grid
 

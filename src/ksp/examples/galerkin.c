@@ -222,5 +222,7 @@ int main(int argc, char **argv)
     requires: double
     nsize: {{1 2 3}}
     args: -ne 6 -times 0 -mat_type {{hashgemm amb}}
+    output:
+      iterations agree
 
 TEST*/

@@ -213,7 +213,8 @@ int main(int argc, char **argv)
     requires: double
     nsize: {{1 2 3}}
     args: -n 12 -times 0 -pc_type jacobi -mat_shadow_tune {{off measure}}
-    output_file: output/heat.out
+    output:
+      both agree
     test:
       suffix: cg
     test:

@@ -373,7 +373,12 @@ int main(int argc, char **argv)
   testset:
     requires: double !complex
     args: -times 0 -nev 5 -malloc_dump
-    output_file: output/lobpcg.out
+    output:
+      eigenvalue  1: 0.146690
+      eigenvalue  2: 0.260501
+      eigenvalue  3: 0.294608
+      eigenvalue  4: 0.317662
+      eigenvalue  5: 0.408420
     test:
       nsize: {{1 2}}
       args: -mat_type {{aij amb}}

@@ -289,5 +289,7 @@ int main(int argc, char **argv)
     requires: double
     nsize: {{1 2 3}}
     args: -times 0 -mat_type {{aij hashgemm amb}}
+    output:
+      500 vertices in 20 clusters, the largest of 25
 
 TEST*/

@@ -613,16 +613,33 @@ int main(int argc, char **argv)
     test:
       suffix: stencil
       args: -n 13 -types aij,amb,nussell -solvers cg,pipecg,groppcg
-    test:
-      suffix: partition
-      args: -n 12 -mat_amb_partition {{nnz bitonic}} -halos {{auto staged peer}}
-      output_file: output/multigpu_partition.out
+      output:
+        aij, cg: the solution is right
+        aij, pipecg: the solution is right
+        aij, groppcg: the solution is right
+        amb, cg: the solution is right
+        amb, pipecg: the solution is right
+        amb, groppcg: the solution is right
+        nussell, cg: the solution is right
+        nussell, pipecg: the solution is right
+        nussell, groppcg: the solution is right
     test:
       suffix: random
       args: -random 3000 -density 0.3 -solvers bcgs,bicg -mat_amb_partition {{none nnz bitonic}}
-    test:
-      suffix: empty
-      args: -n 1
-      output_file: output/multigpu_partition.out
+      output:
+        aij, bcgs: the solution is right
+        aij, bicg: the solution is right
+        amb, bcgs: the solution is right
+        amb, bicg: the solution is right
+    testset:
+      output:
+        aij, cg: the solution is right
+        amb, cg: the solution is right
+      test:
+        suffix: partition
+        args: -n 12 -mat_amb_partition {{nnz bitonic}} -halos {{auto staged peer}}
+      test:
+        suffix: empty
+        args: -n 1
 
 TEST*/

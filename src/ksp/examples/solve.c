@@ -300,6 +300,9 @@ int main(int argc, char **argv)
     test:
       suffix: bcgs
       args: -ksp_type bcgs -pc_type jacobi
+      output:
+        aij: 27 iterations, converged, true residual below 1e-8
+        amb: 27 iterations, converged, true residual below 1e-8
 
   testset:
     requires: double
@@ -307,17 +310,25 @@ int main(int argc, char **argv)
     test:
       suffix: lu
       args: -ksp_type preonly -pc_type lu
+      output:
+        amb: 1 iterations, converged, true residual below 1e-12
     test:
       suffix: b_shape
       args: -b "${BUILD}"/../../test/solve.mtx
       filter: Error: grep -o "but the matrix needs a right-hand side of 144 x 1"
+      output:
+        but the matrix needs a right-hand side of 144 x 1
     test:
       suffix: b_missing
       args: -b nowhere.mtx
       filter: Error: grep -o "nowhere.mtx: cannot open the file"
+      output:
+        nowhere.mtx: cannot open the file
 
   test:
     suffix: no_file
     filter: Error: grep -o "Say which matrix: -f FILE"
+    output:
+      Say which matrix: -f FILE
 
 TEST*/

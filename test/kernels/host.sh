@@ -1,0 +1,67 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+# The host's kernels without PETSc, for every number type. A line "test:" below is a test: its name, and the family of kernels.
+#   bash test/kernels/host.sh nus             one family
+#   bash test/kernels/host.sh nus sanitize    for double, under the address and undefined behaviour sanitizers; spgemm under the thread sanitizer too, online under that only
+# gpu: 0
+# timeoutfactor: 5
+# tier: test
+# tier: deep sanitize
+# test: kernels.sh amb
+# test: nus.sh nus
+# test: ccoo.sh ccoo
+# test: tilekernels.sh tile
+# test: spmm.sh spmm
+# test: batch.sh batch
+# test: fused.sh fused
+# test: aggkernels.sh gamg
+# test: online.sh online
+# test: spgemm.sh spgemm
+# timeoutfactor: 20
+cd "$(dirname "$0")/../.." || exit 1
+. test/shell/hostkernels.sh
+impls=src/mat/impls
+amb=$impls/amb/host/amb
+nus=$impls/nus/host/nus
+name=kernels # in the line of a skipped sanitizer
+numbers=all  # or real: the kernels know no complex numbers
+threads=no   # yes: under the thread sanitizer too; only: under no other, and for double only
+less=()      # flags of all builds but the first
+first=-O2    # optimisation of the first
+
+case ${1:-} in
+amb) sources=(test/kernels/kernels.c src/sys/sys{memory,values,table}.c ${amb}{host,layout,_plain,_avx2,_avx512}.c) ;;
+nus) sources=(test/kernels/nus.c src/sys/sys{memory,values,table}.c ${nus}{host,layout,fill,share,plan,search,_plain,_avx2,_avx512}.c) ;;
+ccoo) sources=(test/kernels/ccoo.c src/sys/sys{memory,table}.c $impls/ccoo/host/ccoo{host,layout,values,plan,_plain,_avx2,_avx512}.c) ;;
+tile) sources=(test/kernels/tile.c src/sys/sysmemory.c $impls/tilecomposite/host/tile{host,layout,plan,_plain,_avx2,_avx512}.c) ;;
+spmm) sources=(test/kernels/spmm.c src/sys/sysmemory.c $impls/spmm/host/spmm{host,_plain,_avx2,_avx512}.c) numbers=real ;;
+batch) sources=(test/kernels/batch.c src/sys/sysmemory.c src/graph/batch/host/batch{host,_plain,_avx2,_avx512}.c) numbers=real ;;
+fused) sources=(test/kernels/fused.c src/sys/sysmemory.c src/ksp/ksp/impls/fused/fused{host,_plain,_avx2,_avx512}.c) ;;
+gamg) sources=(test/kernels/aggkernels.c src/sys/sys{memory,numbers}.c src/ksp/pc/impls/gamg/host/agg{graph,regate,prolongator,smooth,estimate}.c) name=aggregates ;;
+online) # conversions in a thread beside the products
+  sources=(test/kernels/online.c src/sys/sys{memory,values,table}.c ${amb}{host,layout,_plain,_avx2,_avx512}.c ${nus}{host,layout,fill,share,plan,search,_plain,_avx2,_avx512}.c)
+  flags=(-pthread) first=-O1 name=conversions threads=only
+  ;;
+spgemm)
+  sources=(test/kernels/spgemm.c src/sys/sysmemory.c $impls/hashgemm/host/spgemm{host,operand,work,_plain,_avx2,_avx512}.c)
+  flags=(-ffp-contract=off) name="sparse products" threads=yes
+  # less than SPGEMM_DENSE_MAX says suffices to go beyond it: memory is what this test spends its time on. Likewise the others.
+  less=(-DSPGEMM_DENSE_MAX=65536 -DSPGEMM_WINDOWS=2097152 -DSPGEMM_STREAM=4096 -DBATCH=12 -DBATCH_MOST=24)
+  ;;
+*)
+  echo "usage: bash test/kernels/host.sh FAMILY [sanitize], FAMILY one of" $(sed -n 's/^# test: [a-z.]* //p' "$0") >&2
+  exit 2
+  ;;
+esac
+
+if [ "${2:-}" = sanitize ]; then
+  [ $threads = only ] || sanitized "$name" "${less[@]}"
+  [ $threads = no ] || under_thread_sanitizer "$name" "${less[@]}"
+  exit $status
+fi
+build_and_run "double" $first
+[ $threads != only ] || exit $status
+build_and_run "float" -O1 -DSYS_SINGLE "${less[@]}"
+[ $numbers = real ] || build_and_run "double complex" -O1 -DSYS_COMPLEX "${less[@]}"
+build_and_run "double, 64-bit indices" -O1 -DSYS_INT64 "${less[@]}"
+exit $status

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+static char help[] = "-petscamb_view: the table at the end counts what this program does, and names options that nobody knows.\n";
+
+#include "mat/shadow/core/shadow.h"
+#include "../testutil.h"
+
+static const TestShape grid    = {"grid", 400, 400, TestRowGrid, TestValueGeneral, PETSC_FALSE};
+static const TestShape doubled = {"doubled", 800, 800, TestRowHub, TestValueGeneral, PETSC_FALSE};
+
+static PetscReal load = 0; /* -load: what the machine says in place of its own */
+
+int __wrap_getloadavg(double loads[], int n);
+int __wrap_getloadavg(double loads[], int n)
+{
+  loads[0] = (double)load;
+  return 1;
+}
+
+/* A matrix that stays on the AIJ by the times of its products */
+static PetscErrorCode Measured(void)
+{
+  Mat        A;
+  MatShadow *s;
+
+  PetscFunctionBeginUser;
+  PetscCall(TestShapeCreate(&grid, "plain_", &A));
+  PetscCall(MatConvert(A, MATAMB, MAT_INPLACE_MATRIX, &A));
+  PetscCall(TestMultiply(A, 1));
+  PetscCall(MatShadowGet(A, &s));
+  s->phase       = MAT_SHADOW_DECLINED;
+  s->info.reason = "measured: the AIJ is faster";
+  PetscCall(MatDestroy(&A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* All products of AIJ, one with a dense factor, and one with a MAIJ, as the options say who makes them; on several processes without those that PETSc does not have there */
+static PetscErrorCode Products(PetscBool dense)
+{
+  Mat         A, B, P, D, C;
+  PetscMPIInt size;
+
+  PetscFunctionBeginUser;
+  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
+  PetscCall(TestShapeCreate(&grid, "plain_", &A));
+  PetscCall(MatConvert(A, MATAMB, MAT_INPLACE_MATRIX, &A));
+  if (dense) {
+    PetscCall(MatCreateDense(PETSC_COMM_WORLD, A->cmap->n, PETSC_DECIDE, 400, 16, NULL, &D));
+    PetscCall(MatSetRandom(D, NULL));
+    PetscCall(MatMatMult(A, D, MAT_INITIAL_MATRIX, PETSC_DEFAULT, &C));
+    PetscCall(MatMatMult(A, D, MAT_REUSE_MATRIX, PETSC_DEFAULT, &C));
+    PetscCall(MatDestroy(&C));
+    PetscCall(MatDestroy(&D));
+  } else {
+    PetscCall(MatMatMult(A, A, MAT_INITIAL_MATRIX, PETSC_DEFAULT, &C));
+    PetscCall(MatDestroy(&C));
+    PetscCall(MatTransposeMatMult(A, A, MAT_INITIAL_MATRIX, PETSC_DEFAULT, &C));
+    PetscCall(MatDestroy(&C));
+    PetscCall(MatPtAP(A, A, MAT_INITIAL_MATRIX, PETSC_DEFAULT, &C));
+    PetscCall(MatPtAP(A, A, MAT_REUSE_MATRIX, PETSC_DEFAULT, &C));
+    PetscCall(MatDestroy(&C));
+    PetscCall(MatMatMatMult(A, A, A, MAT_INITIAL_MATRIX, PETSC_DEFAULT, &C));
+    PetscCall(MatDestroy(&C));
+    if (size == 1) {
+      PetscCall(MatMatTransposeMult(A, A, MAT_INITIAL_MATRIX, PETSC_DEFAULT, &C));
+      PetscCall(MatDestroy(&C));
+      PetscCall(MatRARt(A, A, MAT_INITIAL_MATRIX, PETSC_DEFAULT, &C));
+      PetscCall(MatDestroy(&C));
+    }
+    PetscCall(TestShapeCreate(&doubled, "plain_", &B));
+    PetscCall(MatConvert(B, MATAMB, MAT_INPLACE_MATRIX, &B));
+    PetscCall(MatCreateMAIJ(A, 2, &P));
+    PetscCall(MatPtAP(B, P, MAT_INITIAL_MATRIX, PETSC_DEFAULT, &C));
+    PetscCall(MatDestroy(&C));
+    PetscCall(MatDestroy(&P));
+    PetscCall(MatDestroy(&B));
+  }
+  PetscCall(MatDestroy(&A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A format that is used, one that is used too little, a type that has none, one that is never multiplied; and products of matrices, ours and PETSc's */
+int main(int argc, char **argv)
+{
+  static const char *const types[] = {MATAMB, MATNUSSELL, MATHASHGEMM, MATAUTOSPARSE};
+  static const PetscInt    times[] = {20, 3, 7, 0};
+  Mat                      A[4], B, C;
+  PetscBool                more = PETSC_FALSE, measured = PETSC_FALSE, products = PETSC_FALSE, dense = PETSC_FALSE;
+  PetscMPIInt              rank, size;
+
+  PetscCall(TestInitialize(&argc, &argv, help));
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-more", &more, NULL));
+  PetscCall(PetscOptionsGetReal(NULL, NULL, "-load", &load, &measured));
+  PetscCall(PetscOptionsHasName(NULL, NULL, "-products", &products));
+  PetscCall(PetscOptionsHasName(NULL, NULL, "-dense", &dense));
+  if (measured) PetscCall(Measured());
+  if (products) PetscCall(Products(dense));
+  for (int k = 0; more && k < 4; k++) {
+    PetscCall(TestShapeCreate(&grid, "plain_", &A[k]));
+    PetscCall(MatConvert(A[k], types[k], MAT_INPLACE_MATRIX, &A[k]));
+    PetscCall(MatShadowSetTune(A[k], k ? MAT_SHADOW_TUNE_MEASURE : MAT_SHADOW_TUNE_OFF));
+    PetscCall(TestMultiply(A[k], times[k]));
+  }
+  if (more) {
+    PetscCall(MatPtAP(A[2], A[2], MAT_INITIAL_MATRIX, PETSC_DEFAULT, &C));
+    PetscCall(MatScale(A[2], 2.0));
+    PetscCall(MatPtAP(A[2], A[2], MAT_REUSE_MATRIX, PETSC_DEFAULT, &C));
+    PetscCall(MatDestroy(&C));
+    PetscCall(MatProductCreate(A[2], A[2], NULL, &B));
+    PetscCall(MatProductSetType(B, MATPRODUCT_AB));
+    PetscCall(MatProductSetAlgorithm(B, "scalable"));
+    PetscCall(MatProductSetFromOptions(B));
+    PetscCall(MatProductSymbolic(B));
+    PetscCall(MatProductNumeric(B));
+    PetscCall(MatDestroy(&B));
+    PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
+    PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
+    if (rank == size - 1) { /* a product of this process alone */
+      PetscCall(MatCreateSeqAIJ(PETSC_COMM_SELF, 1, 1, 1, NULL, &B));
+      PetscCall(MatSetValue(B, 0, 0, 1.0, INSERT_VALUES));
+      PetscCall(MatAssemblyBegin(B, MAT_FINAL_ASSEMBLY));
+      PetscCall(MatAssemblyEnd(B, MAT_FINAL_ASSEMBLY));
+      PetscCall(MatConvert(B, MATHASHGEMM, MAT_INPLACE_MATRIX, &B));
+      PetscCall(MatMatMult(B, B, MAT_INITIAL_MATRIX, PETSC_DEFAULT, &C));
+      PetscCall(MatDestroy(&C));
+      PetscCall(MatDestroy(&B));
+    }
+    for (int k = 1; k < 4; k++) PetscCall(MatDestroy(&A[k])); /* the first is left to be there at the end, as in a Python program */
+  }
+  return TestFinalize();
+}
+
+/*TEST
+
+  testset:
+    args: @types(-plain_mat_%s_device cpu) -options_left 0
+    filter: sed -E -e '/threaded loops ran on fewer/d' -e 's/ 0 s/ no s/g' -e 's/[0-9][0-9.e+-]* s/T s/g' -e 's/[0-9.e+-]+ MB/M MB/g' -e '/^  [a-z]+ .*[|].*[|]/s/[|][^|]*[|][^|]*$/| T T/'
+    test:
+      suffix: more
+      nsize: {{1 2}separate output}
+      args: -more -petscamb_view -mat_amb_blocksize 2 -mg_levels_mat_shadw_tune off -mat_shadow_halo mpi -more_mat_amb_block_size 1 -mat_nussell_quite_another 1 -mat_amb_c 8 -petscamb_nothing_like_it 1 -unrelated_option 1
+    test:
+      suffix: load
+      args: -petscamb_view -load {{0 1e6}separate output}
+      filter: sed -E -e '/^  option /d' -e 's/on [0-9]+ processors/on N processors/'
+    testset: # who asked for PETSc's products
+      args: -petscamb_view -products -matmatmult_via scalable -mattransposematmult_via at*b -matptap_via scalable -matmatmatmult_via scalable -matmattransmult_via color -matrart_via r*art
+      filter: grep "products.* by"
+      test:
+        suffix: via
+        nsize: {{1 2}separate output}
+        args: -petscamb_for_products {{false true}separate output}
+      test:
+        suffix: via_dense
+        requires: !complex
+        args: -dense -petscamb_for_products {{false true}separate output}
+    test:
+      suffix: nothing
+      args: -petscamb_view -petscam_for_aij amb -petscm_for_aij amb -petsc_for_aij amb
+      output:
+        petsc-amb on 1 process
+        no matrix was of a type of petsc-amb: give -mat_type amb, -dm_mat_type amb, or -petscamb_for_aij amb if the program fixes aij
+        option -petscam_for_aij: there is none; the nearest is -petscamb_for_aij
+        option -petscm_for_aij: there is none; the nearest is -petscamb_for_aij
+        option -plain_mat_amb_device: no matrix used it
+        option -plain_mat_autosparse_device: no matrix used it
+        option -plain_mat_ccoo_device: no matrix used it
+        option -plain_mat_hashgemm_device: no matrix used it
+        option -plain_mat_nussell_device: no matrix used it
+        option -plain_mat_tilecomposite_device: no matrix used it
+
+TEST*/

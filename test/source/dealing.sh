@@ -1,0 +1,212 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-2-Clause
+# How runtests.py deals cores and GPUs to tests, with feigned GPUs, and how it reads the lines of scripts and blocks. Prints ok or not ok for each.
+# tier: check
+# gpu: 0
+set -u
+. "$(dirname "$0")/../shell/expect.sh"
+mkdir "$work/bin" "$work/tests"
+cat >"$work/bin/nvidia-smi" <<'END'
+#!/bin/sh
+cat "$FEIGNED"
+END
+chmod +x "$work/bin/nvidia-smi"
+cat >"$work/tests/parts.sh" <<'END'
+# gpu: 0 build
+# gpu: 1 run
+# gpu: 2 alone memory
+# gpumem: 3
+echo "ok $1 on ${CUDA_VISIBLE_DEVICES:-none}, $(ls "$TMPDIR" | grep -c part)"
+touch "$TMPDIR/part-$1"
+END
+cat >"$work/tests/plain.sh" <<'END'
+echo "ok ${1:-plain} on ${CUDA_VISIBLE_DEVICES:-none}"
+END
+printf "# gpu: two\n" >"$work/tests/bad.sh"
+cat >"$work/tests/rows.sh" <<'END'
+# timeoutfactor: 2
+# tier: test
+# tier: deep long
+# test: one.sh a
+# test: two.sh b
+# timeoutfactor: 5
+# gpu: 0
+echo
+# test: three.sh c
+END
+cd "$work" || exit 1
+env -u CUDA_VISIBLE_DEVICES PATH="$work/bin:$PATH" FEIGNED="$work/gpus" PYTHONPATH="$root/test" PYTHONDONTWRITEBYTECODE=1 "${PYTHON:-python3}" - <<'END' || exit 1
+import os
+import random
+import signal
+import sys
+import tempfile
+import threading
+import time
+
+import dealing
+import runtests
+from dealing import Need
+
+failed = False
+
+
+def check(name, right, detail=""):
+    global failed
+    failed |= not right
+    print("%s %s%s" % ("ok" if right else "not ok", name, "" if right else ": %s" % (detail,)))
+
+
+def gpus(*memory, visible=None):
+    """What is found where nvidia-smi says these (total, used) MB."""
+    with open("gpus", "w") as text:
+        text.writelines("%d, GPU-%d%d-abc, %s, %s, %s\n" % ((k, k, k) + (pair if len(pair) == 3 else pair + ("Disabled",))) for k, pair in enumerate(memory))
+    os.environ.pop("CUDA_VISIBLE_DEVICES", None)
+    if visible is not None:
+        os.environ["CUDA_VISIBLE_DEVICES"] = visible
+    return dealing.find_gpus()
+
+
+names = lambda found: [gpu.name for gpu in found]
+two = ((81920, 1024), (40960, 0))
+check("GPUs of nvidia-smi", [(gpu.name, round(gpu.free, 1)) for gpu in gpus(*two)] == [("GPU-00-abc", 71.1), ("GPU-11-abc", 36.0)])
+check("GPUs of the user, by number", names(gpus(*two, visible="1")) == ["GPU-11-abc"])
+check("GPUs of the user, by name", names(gpus(*two, visible="GPU-11,GPU-00-abc")) == ["GPU-11-abc", "GPU-00-abc"])
+check("GPUs of the user, up to a number of none", names(gpus(*two, visible="1,7,0")) == ["GPU-11-abc"])
+check("no GPU for the user", gpus(*two, visible="") == [])
+check("memory that is not known", [gpu.free for gpu in gpus(("[N/A]", "[N/A]"))] == [dealing.UNKNOWN])
+check("a divided GPU is one without a name", names(gpus((81920, 0, "Enabled"), (81920, 0, "Enabled"))) == [None])
+os.environ.pop("CUDA_VISIBLE_DEVICES", None)
+
+
+class Fake:
+    def __init__(self, number, ranks, parts):
+        self.number, self.ranks, self.parts, self.ran = number, ranks, parts, []
+
+
+def simulate(name, cores, found, tests, seconds=0.002):
+    """Runs tests that sleep, and looks at what runs beside what."""
+    size = {gpu: gpu.free for gpu in found}
+    lock, on, places, wrong, most = threading.Lock(), {gpu: [] for gpu in found}, [0], [], [0]
+
+    def work(test, part, taken):
+        need = test.parts[part]
+        with lock:
+            places[0] += min(test.ranks, cores)
+            most[0] = max(most[0], places[0])
+            test.ran.append(part)
+            if places[0] > cores:
+                wrong.append("more places than cores")
+            if len(set(taken)) != min(need.count, len(found)):
+                wrong.append("%d GPUs for a test that needs %d" % (len(taken), need.count))
+            for gpu in taken:
+                on[gpu].append(need)
+                if len(on[gpu]) > 1 and any(other.alone for other in on[gpu]):
+                    wrong.append("not alone")
+                if len(on[gpu]) > 1 and sum(other.memory for other in on[gpu]) > size[gpu] + 1e-9:
+                    wrong.append("more memory than there is")
+        time.sleep(random.random() * seconds)
+        with lock:
+            places[0] -= min(test.ranks, cores)
+            for gpu in taken:
+                on[gpu].remove(need)
+
+    ended = list(dealing.Dealer(cores, found).run(tests, work, lambda: False))
+    if sorted(test.number for test in ended) != sorted(test.number for test in tests) or any(test.ran != list(range(len(test.parts))) for test in tests):
+        wrong.append("a test did not run once, with its parts in order")
+    if any(gpu.tests or gpu.reserved or abs(gpu.free - size[gpu]) > 1e-6 for gpu in found):
+        wrong.append("something was not given back")
+    check(name, not wrong, sorted(set(wrong)))
+    return most[0], size
+
+
+def some(count, seed):
+    draw = random.Random(seed)
+    tests = []
+    for number in range(count):
+        need = draw.choice([Need(0), Need(1), Need(1), Need(1), Need(2), Need(3), Need(1, False, 5), Need(1, True), Need(2, True), Need(1, False, 500)])
+        parts = [need] if draw.random() < 0.8 else [Need(0), Need(1), Need(1, True)]
+        tests.append(Fake(number, draw.choice([1, 1, 2, 3]), parts))
+    return tests
+
+
+signal.alarm(100)  # a test that waits for ever ends this
+for seed in range(6):
+    simulate("16 cores, one GPU, seed %d" % seed, 16, gpus((81920, 600)), some(150, seed))
+    simulate("64 cores, four GPUs, seed %d" % seed, 64, gpus(*[(81920, 600)] * 4), some(300, seed))
+    simulate("4 places, two small GPUs, seed %d" % seed, 4, gpus((8192, 6000), (4096, 0)), some(100, seed))
+    simulate("no GPU, seed %d" % seed, 4, [], some(100, seed))
+most, _ = simulate("tests that use no GPU fill the cores beside one that is alone", 8, gpus((81920, 0)), [Fake(0, 1, [Need(1, True)])] + [Fake(k, 1, [Need(0)]) for k in range(1, 30)], 0.02)
+check("and do so", most == 8, most)
+
+# tests on equal GPUs are spread over them
+found = gpus(*[(81920, 0)] * 4)
+dealer = dealing.Dealer(64, found)
+spread = [dealer.take(Fake(k, 1, []), 1, Need(1))[0].name for k in range(8)]
+check("equal GPUs have equally many tests", sorted(spread) == sorted(names(found) * 2), spread)
+found = gpus((81920, 60000), (81920, 0))
+check("the GPU with more free memory is first", dealing.Dealer(4, found).take(Fake(0, 1, []), 1, Need(1))[0] is found[1])
+
+
+def scripts(found, *files):
+    """The results of scripts."""
+    conf = {"gpus": found, "AMB_CUDA": ""}
+    tests = [test for file in files for test in runtests.script_tests(os.path.join("tests", file), conf)]
+    for test in tests:
+        test.command = test.command.replace("tests/", os.path.abspath("tests") + "/")
+    with tempfile.TemporaryDirectory() as place:
+        done = list(dealing.Dealer(2, found).run(tests, lambda test, part, taken: runtests.run_part(test, part, taken, place), lambda: False))
+        check("nothing of the tests is left, %d GPUs" % len(found), not os.listdir(place))
+    return sorted(name for test in done for _, name, _ in test.results)
+
+
+want = ["parts.sh: build on none, 0", "parts.sh: memory on GPU-00-abc,GPU-11-abc, 2", "parts.sh: run on GPU-00-abc, 1"]
+got = scripts(gpus((81920, 0), (40960, 0)), "parts.sh")
+check("parts of a script have their GPUs and one folder", got == want, got)
+rows = [(test.name, test.command.split()[2:], test.timeout // runtests.TIMEOUT, test.parts[0].count) for test in runtests.script_tests("tests/rows.sh", {"gpus": gpus((81920, 0))})]
+want = [("one.sh", ["a"], 2, 1), ("one.sh+long", ["a", "long"], 2, 1), ("two.sh", ["b"], 5, 0), ("two.sh+long", ["b", "long"], 5, 0)]
+check("a script may be several tests, each with lines of its own", rows == want, rows)
+
+block = """/*TEST
+  testset:
+    output_file: output/of_all.out
+    test:
+      suffix: own
+      output:
+        ok one # two
+
+        ok: three
+    test:
+      suffix: file
+%s
+TEST*/"""
+got = [(entry["suffix"], runtests.same(entry.get("output", "")), entry.get("output_file")) for entry in runtests.flatten(runtests.parse_block(block % ""), {})]
+check("a test has the output of its block in place of the file of all", got == [("own", ["ok one # two", "ok: three"], None), ("file", [], "output/of_all.out")], got)
+try:
+    list(runtests.flatten(runtests.parse_block(block % "      output: \n        ok\n      output_file: output/one.out"), {}))
+    check("output and output_file in one test are refused", False, "no error")
+except runtests.Syntax as error:
+    check("output and output_file in one test are refused", "output and output_file" in str(error), error)
+for said, right in (("ok a\n\nok  b\n", "ok"), ("ok a\n", "fail")):
+    test = runtests.Test("inline", "printf 'ok a\\nok b\\n'", expected="none.out")
+    test.wanted = said
+    got = runtests.judge(test, os.getcwd())
+    check("output of the block: %s" % right, [state for state, _, _ in got] == [right], got)
+got = scripts(gpus((81920, 0)), "plain.sh")
+check("a script that says nothing has a GPU", got == ["plain.sh: plain on GPU-00-abc"], got)
+got = scripts([], "plain.sh")
+check("without a GPU it runs once, without an argument", got == ["plain.sh: plain on none"], got)
+try:
+    got = scripts(gpus((81920, 0)), "bad.sh")
+except runtests.Syntax as error:
+    got = str(error)
+check("a line that is not understood is an error", "is not COUNT" in str(got), got)
+conf = {"gpus": gpus(*[(81920, 0)] * 2), "macros": set(), "AMB_CUDA": "1", "AMB_GPU": "1", "AMB_MPIUNI": ""}
+for key in ("AMB_PRECISION", "AMB_SCALAR", "AMB_OPENMP", "AMB_ZLIB", "AMB_LZMA", "AMB_BZ2"):
+    conf[key] = ""
+block = "/*TEST\n  test:\n    nsize: {{1 3}}\n  test:\n    suffix: one\n    gpu: 1 alone\n    gpumem: 7.5\n    nsize: 2\nTEST*/\n"
+needs = [test.parts[0] for test in runtests.block_tests("p.c", "p", runtests.parse_block(block), conf)]
+check("a program has a GPU for each process, or what its block says", needs == [Need(1), Need(2, False, 2), Need(1, True, 7.5)], needs)
+sys.exit(failed)
+END
+exit $failed
