@@ -76,7 +76,7 @@ static PetscErrorCode DiagonalSet(DifferStep *s)
 static PetscErrorCode ZeroRows(DifferStep *s)
 {
   const PetscInt how = DifferDraw(s, 4), seed = DifferDraw(s, 1000);
-  PetscInt       rows[3], n = 0;
+  PetscInt       n        = 0, rows[3];
   PetscScalar    diagonal = DifferNumber(s);
   PetscMPIInt    rank;
   Vec            x = NULL, b = NULL;
@@ -359,14 +359,14 @@ static PetscErrorCode HeaderReplace(DifferStep *s)
    last assembly has not gathered */
 DifferChange(SetOption, 0, {
   static const MatOption options[] = {MAT_ROW_ORIENTED, MAT_SYMMETRIC, MAT_STRUCTURALLY_SYMMETRIC, MAT_HERMITIAN, MAT_SPD, MAT_SYMMETRY_ETERNAL, MAT_STRUCTURAL_SYMMETRY_ETERNAL, MAT_SPD_ETERNAL, MAT_IGNORE_OFF_PROC_ENTRIES, MAT_USE_HASH_TABLE, MAT_KEEP_NONZERO_PATTERN, MAT_IGNORE_ZERO_ENTRIES, MAT_NEW_NONZERO_ALLOCATION_ERR, MAT_NEW_NONZERO_LOCATIONS, MAT_SUBMAT_SINGLEIS, MAT_NO_OFF_PROC_ZERO_ROWS, MAT_IGNORE_LOWER_TRIANGULAR, MAT_FORCE_DIAGONAL_ENTRIES};
-  const MatOption option = options[DifferDraw(s, (PetscInt)PETSC_STATIC_ARRAY_LENGTH(options))];
+  const MatOption        option    = options[DifferDraw(s, (PetscInt)PETSC_STATIC_ARRAY_LENGTH(options))];
 
   PetscCall(MatSetOption(A, option, DifferDraw(s, 3) ? PETSC_TRUE : PETSC_FALSE));
 })
 
 /* An error on some processes leaves an AIJ with different block sizes on each, and then its assembly has no end */
 DifferChange(SetBlockSizes, DIFFER_OPEN, {
-  const PetscInt *bs = s->pool->bs;
+  const PetscInt *bs   = s->pool->bs;
   const PetscInt  rows = bs[DifferDraw(s, 2)], columns = bs[DifferDraw(s, 2)];
   PetscBool       fits, unfit;
 
@@ -408,7 +408,7 @@ DifferChange(SetMapping, DIFFER_AIJ, {
 })
 
 DifferChange(SetVariableBlockSizes, DIFFER_AIJ | DIFFER_SQUARE, {
-  const PetscInt n = A->rmap->n / 2;
+  const PetscInt n        = A->rmap->n / 2;
   PetscInt       sizes[2] = {n, A->rmap->n - n};
 
   PetscCall(MatSetVariableBlockSizes(A, 2, sizes));
@@ -469,40 +469,40 @@ DifferChange(Destroy, DIFFER_OPEN, {
 })
 
 const DifferOp DifferChanges[] = {
-  {"scale",            Scale,                 3},
-  {"shift",            Shift,                 2},
-  {"zero_entries",     Zero,                  1},
-  {"conjugate",        Conjugate,             1},
-  {"real_part",        RealPart,              1},
-  {"imaginary_part",   ImaginaryPart,         1},
-  {"diagonal_scale",   DiagonalScale,         3},
-  {"diagonal_set",     DiagonalSet,           2},
-  {"zero_rows",        ZeroRows,              3},
-  {"zero_rows_is",     ZeroRowsIS,            1},
-  {"zero_rows_local",  ZeroRowsLocal,         1},
-  {"set_values",       SetValues,             6},
-  {"assemble",         Assemble,              1},
-  {"set_no_number",    SetNoNumber,           1},
-  {"write_array",      WriteArray,            3},
-  {"scale_block",      ScaleBlock,            1},
-  {"store_values",     StoreValues,           1},
-  {"chop",             Chop,                  1},
-  {"axpy",             AXPY,                  4},
-  {"axpy_same",        AXPYSame,              2},
-  {"copy",             CopyOver,              3},
-  {"header_replace",   HeaderReplace,         2},
-  {"set_option",       SetOption,             5},
-  {"set_block_sizes",  SetBlockSizes,         1},
-  {"set_null_spaces",  SetNullSpaces,         2},
-  {"set_names",        SetNames,              1},
-  {"compose",          Compose,               1},
-  {"set_mapping",      SetMapping,            1},
+  {"scale",               Scale,                 3},
+  {"shift",               Shift,                 2},
+  {"zero_entries",        Zero,                  1},
+  {"conjugate",           Conjugate,             1},
+  {"real_part",           RealPart,              1},
+  {"imaginary_part",      ImaginaryPart,         1},
+  {"diagonal_scale",      DiagonalScale,         3},
+  {"diagonal_set",        DiagonalSet,           2},
+  {"zero_rows",           ZeroRows,              3},
+  {"zero_rows_is",        ZeroRowsIS,            1},
+  {"zero_rows_local",     ZeroRowsLocal,         1},
+  {"set_values",          SetValues,             6},
+  {"assemble",            Assemble,              1},
+  {"set_no_number",       SetNoNumber,           1},
+  {"write_array",         WriteArray,            3},
+  {"scale_block",         ScaleBlock,            1},
+  {"store_values",        StoreValues,           1},
+  {"chop",                Chop,                  1},
+  {"axpy",                AXPY,                  4},
+  {"axpy_same",           AXPYSame,              2},
+  {"copy",                CopyOver,              3},
+  {"header_replace",      HeaderReplace,         2},
+  {"set_option",          SetOption,             5},
+  {"set_block_sizes",     SetBlockSizes,         1},
+  {"set_null_spaces",     SetNullSpaces,         2},
+  {"set_names",           SetNames,              1},
+  {"compose",             Compose,               1},
+  {"set_mapping",         SetMapping,            1},
   {"set_variable_blocks", SetVariableBlockSizes, 1},
-  {"refill",           Refill,                2},
-  {"reset_preallocation", ResetPreallocation, 1},
-  {"set_type",         SetTypeAgain,          1},
-  {"set_from_options", SetFromOptions,        1},
-  {"bind_to_cpu",      Bind,                  1},
-  {"destroy",          Destroy,               1},
-  {NULL,               NULL,                  0}
+  {"refill",              Refill,                2},
+  {"reset_preallocation", ResetPreallocation,    1},
+  {"set_type",            SetTypeAgain,          1},
+  {"set_from_options",    SetFromOptions,        1},
+  {"bind_to_cpu",         Bind,                  1},
+  {"destroy",             Destroy,               1},
+  {NULL,                  NULL,                  0}
 };

@@ -15,7 +15,16 @@ static char help[] = "MatLoadMatrixMarket(): every kind of file, every matrix ty
   #include <bzlib.h>
 #endif
 
-#define HEAD(field, symmetry) "%%MatrixMarket matrix coordinate " field " " symmetry "\n"
+#define COMPLEX_GENERAL   "%%MatrixMarket matrix coordinate complex general\n"
+#define COMPLEX_HERMITIAN "%%MatrixMarket matrix coordinate complex hermitian\n"
+#define COMPLEX_SKEW      "%%MatrixMarket matrix coordinate complex skew-symmetric\n"
+#define COMPLEX_SYMMETRIC "%%MatrixMarket matrix coordinate complex symmetric\n"
+#define INTEGER_GENERAL   "%%MatrixMarket matrix coordinate integer general\n"
+#define INTEGER_SKEW      "%%MatrixMarket matrix coordinate integer skew-symmetric\n"
+#define PATTERN_GENERAL   "%%MatrixMarket matrix coordinate pattern general\n"
+#define REAL_GENERAL      "%%MatrixMarket matrix coordinate real general\n"
+#define REAL_SKEW         "%%MatrixMarket matrix coordinate real skew-symmetric\n"
+#define REAL_SYMMETRIC    "%%MatrixMarket matrix coordinate real symmetric\n"
 
 /* The programs that may compress a file, besides none */
 static const char *const packers[] = {
@@ -159,32 +168,32 @@ typedef struct {
 } Good;
 
 static const Good good[] = {
-  {"real", HEAD("real", "general") "3 4 3\n1 1 1.5\n3 4 -2e-3\n2 1 7\n", 3, 4, 3, {{1, 1, 1.5, 0}, {3, 4, -2e-3, 0}, {2, 1, 7, 0}}},
-  {"integer", HEAD("integer", "general") "2 2 2\n1 2 -12345678\n2 1 +3\n", 2, 2, 2, {{1, 2, -12345678, 0}, {2, 1, 3, 0}}},
-  {"pattern", HEAD("pattern", "general") "2 3 2\n1 2\n2 3\n", 2, 3, 2, {{1, 2, 1, 0}, {2, 3, 1, 0}}},
-  {"symmetric", HEAD("real", "symmetric") "4 4 5\n1 1 1\n2 1 2\n4 1 3\n3 3 4\n4 3 5\n", 4, 4, 8, {{1, 1, 1, 0}, {2, 1, 2, 0}, {1, 2, 2, 0}, {4, 1, 3, 0}, {1, 4, 3, 0}, {3, 3, 4, 0}, {4, 3, 5, 0}, {3, 4, 5, 0}}},
-  {"skew-symmetric", HEAD("integer", "skew-symmetric") "3 3 2\n2 1 2\n3 2 -4\n", 3, 3, 4, {{2, 1, 2, 0}, {1, 2, -2, 0}, {3, 2, -4, 0}, {2, 3, 4, 0}}},
-  {"case-comments-blanks-crlf", "%%MATRIXMARKET Matrix COORDINATE Real General\r\n% one\r\n\r\n%\r\n  2 2  2\r\n\r\n % two\r\n 1\t1  1.5 \r\n2 2 2.5\r\n\r\n", 2, 2, 2, {{1, 1, 1.5, 0}, {2, 2, 2.5, 0}}},
-  {"no-last-line-feed", HEAD("real", "general") "2 2 1\n2 2 2.5", 2, 2, 1, {{2, 2, 2.5, 0}}},
-  {"duplicates", HEAD("real", "symmetric") "3 3 6\n3 1 1\n2 2 5\n3 1 2\n2 2 6\n3 1 4\n1 1 9\n", 3, 3, 4, {{3, 1, 7, 0}, {1, 3, 7, 0}, {2, 2, 11, 0}, {1, 1, 9, 0}}},
-  {"unsorted", HEAD("real", "general") "2 5 6\n2 5 1\n1 4 2\n2 1 3\n1 3 4\n2 3 5\n1 1 6\n", 2, 5, 6, {{2, 5, 1, 0}, {1, 4, 2, 0}, {2, 1, 3, 0}, {1, 3, 4, 0}, {2, 3, 5, 0}, {1, 1, 6, 0}}},
-  {"zeros-are-kept", HEAD("real", "general") "2 2 3\n1 1 0\n1 2 1\n2 2 0.0\n", 2, 2, 3, {{1, 2, 1, 0}}},
-  {"no-entries", HEAD("real", "general") "5 3 0\n", 5, 3, 0, {{0, 0, 0, 0}}},
-  {"no-rows", HEAD("real", "general") "0 3 0\n", 0, 3, 0, {{0, 0, 0, 0}}},
-  {"nothing", HEAD("real", "symmetric") "0 0 0\n", 0, 0, 0, {{0, 0, 0, 0}}},
-  {"one-row", HEAD("real", "general") "1 6 2\n1 6 1\n1 2 2\n", 1, 6, 2, {{1, 6, 1, 0}, {1, 2, 2, 0}}},
-  {"one-column", HEAD("real", "general") "6 1 2\n6 1 1\n2 1 2\n", 6, 1, 2, {{6, 1, 1, 0}, {2, 1, 2, 0}}},
-  {"array", "%%MatrixMarket matrix array real general\n3 2\n1\n0\n3\n\n% c\n4\n5\n0\n", 3, 2, 4, {{1, 1, 1, 0}, {3, 1, 3, 0}, {1, 2, 4, 0}, {2, 2, 5, 0}}},
-  {"array-zero-diagonal", "%%MatrixMarket matrix array integer general\n2 2\n0\n0\n3\n4\n", 2, 2, 3, {{1, 2, 3, 0}, {2, 2, 4, 0}}},
-  {"array-symmetric", "%%MatrixMarket matrix array real symmetric\n3 3\n1\n2\n3\n4\n5\n6\n", 3, 3, 9, {{1, 1, 1, 0}, {2, 1, 2, 0}, {1, 2, 2, 0}, {3, 1, 3, 0}, {1, 3, 3, 0}, {2, 2, 4, 0}, {3, 2, 5, 0}, {2, 3, 5, 0}, {3, 3, 6, 0}}},
-  {"array-skew-symmetric", "%%MatrixMarket matrix array real skew-symmetric\n3 3\n1\n2\n3\n", 3, 3, 6, {{2, 1, 1, 0}, {1, 2, -1, 0}, {3, 1, 2, 0}, {1, 3, -2, 0}, {3, 2, 3, 0}, {2, 3, -3, 0}}}
+  {"real",                      REAL_GENERAL "3 4 3\n1 1 1.5\n3 4 -2e-3\n2 1 7\n",                                                                             3, 4, 3, {{1, 1, 1.5, 0}, {3, 4, -2e-3, 0}, {2, 1, 7, 0}}                                                                              },
+  {"integer",                   INTEGER_GENERAL "2 2 2\n1 2 -12345678\n2 1 +3\n",                                                                              2, 2, 2, {{1, 2, -12345678, 0}, {2, 1, 3, 0}}                                                                                          },
+  {"pattern",                   PATTERN_GENERAL "2 3 2\n1 2\n2 3\n",                                                                                           2, 3, 2, {{1, 2, 1, 0}, {2, 3, 1, 0}}                                                                                                  },
+  {"symmetric",                 REAL_SYMMETRIC "4 4 5\n1 1 1\n2 1 2\n4 1 3\n3 3 4\n4 3 5\n",                                                                   4, 4, 8, {{1, 1, 1, 0}, {2, 1, 2, 0}, {1, 2, 2, 0}, {4, 1, 3, 0}, {1, 4, 3, 0}, {3, 3, 4, 0}, {4, 3, 5, 0}, {3, 4, 5, 0}}              },
+  {"skew-symmetric",            INTEGER_SKEW "3 3 2\n2 1 2\n3 2 -4\n",                                                                                         3, 3, 4, {{2, 1, 2, 0}, {1, 2, -2, 0}, {3, 2, -4, 0}, {2, 3, 4, 0}}                                                                    },
+  {"case-comments-blanks-crlf", "%%MATRIXMARKET Matrix COORDINATE Real General\r\n% one\r\n\r\n%\r\n  2 2  2\r\n\r\n % two\r\n 1\t1  1.5 \r\n2 2 2.5\r\n\r\n", 2, 2, 2, {{1, 1, 1.5, 0}, {2, 2, 2.5, 0}}                                                                                              },
+  {"no-last-line-feed",         REAL_GENERAL "2 2 1\n2 2 2.5",                                                                                                 2, 2, 1, {{2, 2, 2.5, 0}}                                                                                                              },
+  {"duplicates",                REAL_SYMMETRIC "3 3 6\n3 1 1\n2 2 5\n3 1 2\n2 2 6\n3 1 4\n1 1 9\n",                                                            3, 3, 4, {{3, 1, 7, 0}, {1, 3, 7, 0}, {2, 2, 11, 0}, {1, 1, 9, 0}}                                                                     },
+  {"unsorted",                  REAL_GENERAL "2 5 6\n2 5 1\n1 4 2\n2 1 3\n1 3 4\n2 3 5\n1 1 6\n",                                                              2, 5, 6, {{2, 5, 1, 0}, {1, 4, 2, 0}, {2, 1, 3, 0}, {1, 3, 4, 0}, {2, 3, 5, 0}, {1, 1, 6, 0}}                                          },
+  {"zeros-are-kept",            REAL_GENERAL "2 2 3\n1 1 0\n1 2 1\n2 2 0.0\n",                                                                                 2, 2, 3, {{1, 2, 1, 0}}                                                                                                                },
+  {"no-entries",                REAL_GENERAL "5 3 0\n",                                                                                                        5, 3, 0, {{0, 0, 0, 0}}                                                                                                                },
+  {"no-rows",                   REAL_GENERAL "0 3 0\n",                                                                                                        0, 3, 0, {{0, 0, 0, 0}}                                                                                                                },
+  {"nothing",                   REAL_SYMMETRIC "0 0 0\n",                                                                                                      0, 0, 0, {{0, 0, 0, 0}}                                                                                                                },
+  {"one-row",                   REAL_GENERAL "1 6 2\n1 6 1\n1 2 2\n",                                                                                          1, 6, 2, {{1, 6, 1, 0}, {1, 2, 2, 0}}                                                                                                  },
+  {"one-column",                REAL_GENERAL "6 1 2\n6 1 1\n2 1 2\n",                                                                                          6, 1, 2, {{6, 1, 1, 0}, {2, 1, 2, 0}}                                                                                                  },
+  {"array",                     "%%MatrixMarket matrix array real general\n3 2\n1\n0\n3\n\n% c\n4\n5\n0\n",                                                    3, 2, 4, {{1, 1, 1, 0}, {3, 1, 3, 0}, {1, 2, 4, 0}, {2, 2, 5, 0}}                                                                      },
+  {"array-zero-diagonal",       "%%MatrixMarket matrix array integer general\n2 2\n0\n0\n3\n4\n",                                                              2, 2, 3, {{1, 2, 3, 0}, {2, 2, 4, 0}}                                                                                                  },
+  {"array-symmetric",           "%%MatrixMarket matrix array real symmetric\n3 3\n1\n2\n3\n4\n5\n6\n",                                                         3, 3, 9, {{1, 1, 1, 0}, {2, 1, 2, 0}, {1, 2, 2, 0}, {3, 1, 3, 0}, {1, 3, 3, 0}, {2, 2, 4, 0}, {3, 2, 5, 0}, {2, 3, 5, 0}, {3, 3, 6, 0}}},
+  {"array-skew-symmetric",      "%%MatrixMarket matrix array real skew-symmetric\n3 3\n1\n2\n3\n",                                                             3, 3, 6, {{2, 1, 1, 0}, {1, 2, -1, 0}, {3, 1, 2, 0}, {1, 3, -2, 0}, {3, 2, 3, 0}, {2, 3, -3, 0}}                                       }
 };
 
 static const Good complexes[] = {
-  {"complex", HEAD("complex", "general") "2 2 2\n1 1 1.5 -1\n2 1 0 3\n", 2, 2, 2, {{1, 1, 1.5, -1}, {2, 1, 0, 3}}},
-  {"complex-symmetric", HEAD("complex", "symmetric") "2 2 2\n1 1 1.5 -1\n2 1 0 3\n", 2, 2, 3, {{1, 1, 1.5, -1}, {2, 1, 0, 3}, {1, 2, 0, 3}}},
-  {"complex-skew-symmetric", HEAD("complex", "skew-symmetric") "2 2 1\n2 1 1 3\n", 2, 2, 2, {{2, 1, 1, 3}, {1, 2, -1, -3}}},
-  {"complex-hermitian", HEAD("complex", "hermitian") "2 2 2\n1 1 1.5 0\n2 1 2 3\n", 2, 2, 3, {{1, 1, 1.5, 0}, {2, 1, 2, 3}, {1, 2, 2, -3}}},
+  {"complex",                 COMPLEX_GENERAL "2 2 2\n1 1 1.5 -1\n2 1 0 3\n",                        2, 2, 2, {{1, 1, 1.5, -1}, {2, 1, 0, 3}}                          },
+  {"complex-symmetric",       COMPLEX_SYMMETRIC "2 2 2\n1 1 1.5 -1\n2 1 0 3\n",                      2, 2, 3, {{1, 1, 1.5, -1}, {2, 1, 0, 3}, {1, 2, 0, 3}}            },
+  {"complex-skew-symmetric",  COMPLEX_SKEW "2 2 1\n2 1 1 3\n",                                       2, 2, 2, {{2, 1, 1, 3}, {1, 2, -1, -3}}                           },
+  {"complex-hermitian",       COMPLEX_HERMITIAN "2 2 2\n1 1 1.5 0\n2 1 2 3\n",                       2, 2, 3, {{1, 1, 1.5, 0}, {2, 1, 2, 3}, {1, 2, 2, -3}}            },
   {"complex-array-hermitian", "%%MatrixMarket matrix array complex hermitian\n2 2\n1 0\n2 3\n4 0\n", 2, 2, 4, {{1, 1, 1, 0}, {2, 1, 2, 3}, {1, 2, 2, -3}, {2, 2, 4, 0}}}
 };
 
@@ -213,8 +222,22 @@ static PetscErrorCode TestGood(const Good *g)
 
 /* ------------------------------------------------------- types and sizes ------------------------------------------------------- */
 
-static const char symmetric[] = HEAD("real", "symmetric") "6 6 9\n1 1 4\n2 2 5\n3 3 6\n4 4 7\n5 5 8\n6 6 9\n2 1 -1\n5 2 -2\n6 1 -3\n";
-static const Entry symmetric_entries[] = {{1, 1, 4, 0}, {2, 2, 5, 0}, {3, 3, 6, 0}, {4, 4, 7, 0}, {5, 5, 8, 0}, {6, 6, 9, 0}, {2, 1, -1, 0}, {1, 2, -1, 0}, {5, 2, -2, 0}, {2, 5, -2, 0}, {6, 1, -3, 0}, {1, 6, -3, 0}, {0, 0, 0, 0}};
+static const char  symmetric[]         = REAL_SYMMETRIC "6 6 9\n1 1 4\n2 2 5\n3 3 6\n4 4 7\n5 5 8\n6 6 9\n2 1 -1\n5 2 -2\n6 1 -3\n";
+static const Entry symmetric_entries[] = {
+  {1, 1, 4,  0},
+  {2, 2, 5,  0},
+  {3, 3, 6,  0},
+  {4, 4, 7,  0},
+  {5, 5, 8,  0},
+  {6, 6, 9,  0},
+  {2, 1, -1, 0},
+  {1, 2, -1, 0},
+  {5, 2, -2, 0},
+  {2, 5, -2, 0},
+  {6, 1, -3, 0},
+  {1, 6, -3, 0},
+  {0, 0, 0,  0}
+};
 
 static PetscErrorCode TestTypes(void)
 {
@@ -276,8 +299,8 @@ static PetscErrorCode TestSizes(TestDiff *d)
 
 /* ------------------------------------------------------- large files ------------------------------------------------------- */
 
-#define ROWS   30000
-#define COLUMN(i, k) (((i) * 7 + (k) * (k) * 1009 + (k)) % ROWS)
+#define ROWS         30000
+#define COLUMN(i, k) (((i)*7 + (k) * (k)*1009 + (k)) % ROWS)
 
 /* Some 12 MB, several pieces, with a comment longer than a piece in between; entries are not in order */
 static PetscErrorCode TestLarge(TestDiff *d, int compressed)
@@ -289,7 +312,7 @@ static PetscErrorCode TestLarge(TestDiff *d, int compressed)
 
   PetscFunctionBeginUser;
   PetscCall(PetscMalloc1(room, &text));
-  p = text + snprintf(text, room, "%s%d %d %d\n", HEAD("real", "general"), ROWS, ROWS, 8 * ROWS);
+  p = text + snprintf(text, room, "%s%d %d %d\n", REAL_GENERAL, ROWS, ROWS, 8 * ROWS);
   PetscCall(MatCreate(PETSC_COMM_WORLD, &B));
   PetscCall(MatSetSizes(B, PETSC_DECIDE, PETSC_DECIDE, ROWS, ROWS));
   PetscCall(MatSetType(B, MATAIJ));
@@ -330,8 +353,12 @@ static PetscErrorCode TestLarge(TestDiff *d, int compressed)
 /* A file that ends exactly where a piece does, with entries before and behind a comment that is no longer than a piece */
 static PetscErrorCode TestBoundary(TestDiff *d)
 {
-  const Entry  entries[] = {{1, 1, 1, 0}, {2, 2, 2, 0}, {0, 0, 0, 0}};
-  const char   first[] = HEAD("real", "general") "2 2 2\n", last[] = "2 2 2\n";
+  const Entry entries[] = {
+    {1, 1, 1, 0},
+    {2, 2, 2, 0},
+    {0, 0, 0, 0}
+  };
+  const char   first[] = REAL_GENERAL "2 2 2\n", last[] = "2 2 2\n";
   const size_t length = sizeof(first) - 1 + (4 << 20), behind = length - (sizeof(last) - 1);
   char        *text;
   Mat          A;
@@ -398,7 +425,7 @@ static PetscErrorCode TestLongRows(TestDiff *d)
   PetscFunctionBeginUser;
   PetscCall(PetscMalloc1(room, &text));
   PetscCall(PetscCalloc1(2 * m * n + 1, &entries));
-  p = text + snprintf(text, room, "%s3 331 993\n", HEAD("real", "general"));
+  p = text + snprintf(text, room, "%s3 331 993\n", REAL_GENERAL);
   for (PetscInt k = 0; k < m * n; k++) {
     const PetscInt place = k / 2 * 2 * 173 % (m * n); /* about half of the places, twice each */
     const Entry    e     = {1 + place / n, 1 + place % n, (double)k + 1, 0};
@@ -475,35 +502,35 @@ typedef struct {
 } Bad;
 
 static const Bad bad[] = {
-  {"empty", "\n", 2, "the file is empty"},
-  {"no-header", "3 3 1\n1 1 1\n", 1, "no Matrix Market file"},
-  {"object", "%%MatrixMarket vector coordinate real general\n3 1\n", 1, "object is 'vector'"},
-  {"field", "%%MatrixMarket matrix coordinate float general\n", 1, "field is 'float'"},
-  {"no-sizes", HEAD("real", "general"), 2, "ends before the line of sizes"},
-  {"negative-size", HEAD("real", "general") "3 -3 1\n1 1 1\n", 2, "is negative"},
-  {"size-overflow", HEAD("real", "general") "99999999999999999999 3 1\n1 1 1\n", 2, "overflows 64 bits"},
-  {"not-square", HEAD("real", "symmetric") "3 4 1\n1 1 1\n", 2, "must be square"},
-  {"more-than-room", HEAD("real", "general") "2 2 5\n1 1 1\n1 1 1\n1 1 1\n1 1 1\n1 1 1\n", 2, "has room for"},
-  {"too-short-for-claim", HEAD("real", "general") "1000000000 1000000000 999999999999\n1 1 1\n", 2, "too short for the 999999999999 entries"},
-  {"array-too-short-for-claim", "%%MatrixMarket matrix array real general\n1000000 1000000\n1\n", 2, "too short"},
-  {"row-zero", HEAD("real", "general") "2 2 2\n1 1 1\n0 1 1\n", 4, "the row index 0 is not within 1 to 2"},
-  {"row-large", HEAD("real", "general") "2 2 2\n1 1 1\n3 1 1\n", 4, "the row index 3 is not within 1 to 2"},
-  {"column-large", HEAD("real", "general") "2 2 2\n1 1 1\n1 4294967297 1\n", 4, "the column index 4294967297 is not"},
-  {"index-overflow", HEAD("real", "general") "2 2 2\n1 1 1\n18446744073709551617 1 1\n", 4, "the row index 18446744073709551617 is not"},
-  {"value-missing", HEAD("real", "general") "2 2 2\n1 1 1.0\n1 2\n", 4, "the value is missing"},
-  {"value-overflow", HEAD("real", "general") "2 2 2\n1 1 1\n1 2 1e999\n", 4, "overflows double precision"},
-  {"value-nan", HEAD("real", "general") "2 2 2\n1 1 1\n1 2 nan\n", 4, "'nan' is no finite number"},
-  {"value-inf", HEAD("real", "general") "2 2 2\n1 1 1\n1 2 -inf\n", 4, "'-inf' is no finite number"},
-  {"value-word", HEAD("real", "general") "2 2 2\n1 1 1\n1 2 x\n", 4, "'x' is no number"},
-  {"text-behind", HEAD("real", "general") "2 2 2\n1 1 1\n1 2 1 1\n", 4, "unexpected text"},
-  {"above-diagonal", HEAD("real", "symmetric") "2 2 2\n1 1 1\n1 2 1\n", 4, "above the diagonal"},
-  {"skew-diagonal", HEAD("real", "skew-symmetric") "2 2 1\n2 2 1\n", 3, "is not zero"},
-  {"too-few", HEAD("real", "general") "2 2 3\n1 1 1.00000\n1 2 1.00000\n", 4, "ends after 2 of the 3 entries"},
-  {"too-many", HEAD("real", "general") "2 2 2\n1 1 1\n% c\n1 2 1\n2 1 1\n2 2 1\n", 6, "more entries than the 2"},
-  {"array-too-few", "%%MatrixMarket matrix array real general\n2 2\n1.00\n2.00\n3.00\n", 5, "ends after 3 of the 4 entries"},
-  {"array-too-many", "%%MatrixMarket matrix array real general\n2 2\n1\n2\n3\n4\n5\n", 7, "more entries than the 4"},
-  {"binary", HEAD("real", "general") "2 2 2\n1 1 1\n\x7f\x45\x4c\x46\x02\x01\n", 4, "is no integer"},
-  {"first-of-two", HEAD("real", "general") "2 2 4\n1 1 1\n1 2 x\n2 1 1\n2 2 y\n", 4, "'x' is no number"}
+  {"empty",                     "\n",                                                                2, "the file is empty"                        },
+  {"no-header",                 "3 3 1\n1 1 1\n",                                                    1, "no Matrix Market file"                    },
+  {"object",                    "%%MatrixMarket vector coordinate real general\n3 1\n",              1, "object is 'vector'"                       },
+  {"field",                     "%%MatrixMarket matrix coordinate float general\n",                  1, "field is 'float'"                         },
+  {"no-sizes",                  REAL_GENERAL,                                                        2, "ends before the line of sizes"            },
+  {"negative-size",             REAL_GENERAL "3 -3 1\n1 1 1\n",                                      2, "is negative"                              },
+  {"size-overflow",             REAL_GENERAL "99999999999999999999 3 1\n1 1 1\n",                    2, "overflows 64 bits"                        },
+  {"not-square",                REAL_SYMMETRIC "3 4 1\n1 1 1\n",                                     2, "must be square"                           },
+  {"more-than-room",            REAL_GENERAL "2 2 5\n1 1 1\n1 1 1\n1 1 1\n1 1 1\n1 1 1\n",           2, "has room for"                             },
+  {"too-short-for-claim",       REAL_GENERAL "1000000000 1000000000 999999999999\n1 1 1\n",          2, "too short for the 999999999999 entries"   },
+  {"array-too-short-for-claim", "%%MatrixMarket matrix array real general\n1000000 1000000\n1\n",    2, "too short"                                },
+  {"row-zero",                  REAL_GENERAL "2 2 2\n1 1 1\n0 1 1\n",                                4, "the row index 0 is not within 1 to 2"     },
+  {"row-large",                 REAL_GENERAL "2 2 2\n1 1 1\n3 1 1\n",                                4, "the row index 3 is not within 1 to 2"     },
+  {"column-large",              REAL_GENERAL "2 2 2\n1 1 1\n1 4294967297 1\n",                       4, "the column index 4294967297 is not"       },
+  {"index-overflow",            REAL_GENERAL "2 2 2\n1 1 1\n18446744073709551617 1 1\n",             4, "the row index 18446744073709551617 is not"},
+  {"value-missing",             REAL_GENERAL "2 2 2\n1 1 1.0\n1 2\n",                                4, "the value is missing"                     },
+  {"value-overflow",            REAL_GENERAL "2 2 2\n1 1 1\n1 2 1e999\n",                            4, "overflows double precision"               },
+  {"value-nan",                 REAL_GENERAL "2 2 2\n1 1 1\n1 2 nan\n",                              4, "'nan' is no finite number"                },
+  {"value-inf",                 REAL_GENERAL "2 2 2\n1 1 1\n1 2 -inf\n",                             4, "'-inf' is no finite number"               },
+  {"value-word",                REAL_GENERAL "2 2 2\n1 1 1\n1 2 x\n",                                4, "'x' is no number"                         },
+  {"text-behind",               REAL_GENERAL "2 2 2\n1 1 1\n1 2 1 1\n",                              4, "unexpected text"                          },
+  {"above-diagonal",            REAL_SYMMETRIC "2 2 2\n1 1 1\n1 2 1\n",                              4, "above the diagonal"                       },
+  {"skew-diagonal",             REAL_SKEW "2 2 1\n2 2 1\n",                                          3, "is not zero"                              },
+  {"too-few",                   REAL_GENERAL "2 2 3\n1 1 1.00000\n1 2 1.00000\n",                    4, "ends after 2 of the 3 entries"            },
+  {"too-many",                  REAL_GENERAL "2 2 2\n1 1 1\n% c\n1 2 1\n2 1 1\n2 2 1\n",             6, "more entries than the 2"                  },
+  {"array-too-few",             "%%MatrixMarket matrix array real general\n2 2\n1.00\n2.00\n3.00\n", 5, "ends after 3 of the 4 entries"            },
+  {"array-too-many",            "%%MatrixMarket matrix array real general\n2 2\n1\n2\n3\n4\n5\n",    7, "more entries than the 4"                  },
+  {"binary",                    REAL_GENERAL "2 2 2\n1 1 1\n\x7f\x45\x4c\x46\x02\x01\n",             4, "is no integer"                            },
+  {"first-of-two",              REAL_GENERAL "2 2 4\n1 1 1\n1 2 x\n2 1 1\n2 2 y\n",                  4, "'x' is no number"                         }
 };
 
 static PetscErrorCode TestBad(const Bad *b, const char *text, size_t length, size_t cut)
@@ -514,7 +541,7 @@ static PetscErrorCode TestBad(const Bad *b, const char *text, size_t length, siz
 
   PetscFunctionBeginUser;
   for (int compressed = cut ? 1 : 0; compressed < PACKERS; compressed++) {
-    if (compressed > 1 && length > 1000000) continue; /* xz and bzip2 would take seconds */
+    if (compressed > 1 && length > 1000000) continue;                   /* xz and bzip2 would take seconds */
     if (compressed && !cut && strstr(b->reason, "too short")) continue; /* how long a compressed text is, is not known before */
     PetscCall(Write(text, length, compressed, cut));
     PetscCall(MatCreate(PETSC_COMM_WORLD, &A));
@@ -531,13 +558,13 @@ static PetscErrorCode TestBad(const Bad *b, const char *text, size_t length, siz
 
 static PetscErrorCode TestBadBytes(void)
 {
-  const Bad   zero = {"zero-byte", NULL, 3, "is no number"}, line = {"long-line", NULL, 3, "the line is longer than"}, cut = {"compressed-cut-off", NULL, 0, "damaged or cut off"}, junk = {"large-binary", NULL, 3, ""};
+  const Bad    zero = {"zero-byte", NULL, 3, "is no number"}, line = {"long-line", NULL, 3, "the line is longer than"}, cut = {"compressed-cut-off", NULL, 0, "damaged or cut off"}, junk = {"large-binary", NULL, 3, ""};
   const size_t length = 9000000;
-  char       *text, *p;
+  char        *text, *p;
 
   PetscFunctionBeginUser;
   PetscCall(PetscMalloc1(length, &text));
-  p = text + snprintf(text, length, "%s2 2 1\n1 1 1", HEAD("real", "general"));
+  p    = text + snprintf(text, length, "%s2 2 1\n1 1 1", REAL_GENERAL);
   p[0] = 0;
   p[1] = '\n';
   PetscCall(TestBad(&zero, text, (size_t)(p - text) + 2, 0));
@@ -569,7 +596,7 @@ static PetscErrorCode TestUnfit(TestDiff *d)
     PetscCall(Refuse(d, A, path, PETSC_ERR_SUP, 0, "--with-scalar-type=complex"));
   }
   if (!PetscDefined(USE_64BIT_INDICES)) {
-    PetscCall(Write(HEAD("real", "general") "2147483648 1 1\n1 1 1\n", 0, 0, 0));
+    PetscCall(Write(REAL_GENERAL "2147483648 1 1\n1 1 1\n", 0, 0, 0));
     PetscCall(Refuse(d, A, path, PETSC_ERR_ARG_OUTOFRANGE, 0, "--with-64-bit-indices"));
   }
 #if !defined(PETSCAMB_HAVE_ZLIB)

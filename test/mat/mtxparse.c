@@ -89,7 +89,7 @@ static int RandomDecimals(int style)
       middle = ((long double)d + next) / 2;
       snprintf(text, sizeof(text), "%.*Le", 60 + (int)(Random() % 740), middle);
       if (Random() % 2) {
-        digits = strchr(text, 'e') - 1;
+        digits  = strchr(text, 'e') - 1;
         *digits = (char)(*digits == '0' ? '1' : '0' + Random() % 10);
       }
     }
@@ -258,7 +258,15 @@ static void GoodFiles(void)
   Report("large-sizes", Good("%%MatrixMarket matrix coordinate pattern general\n999999999999 999999999999 1\n999999999999 999999999998\n", MTX_COORDINATE, MTX_PATTERN, MTX_GENERAL, 999999999999, 999999999999, 1, (const double[]){999999999999., 999999999998.}));
 }
 
-#define HEAD(field, symmetry) "%%MatrixMarket matrix coordinate " field " " symmetry "\n"
+#define COMPLEX_GENERAL   "%%MatrixMarket matrix coordinate complex general\n"
+#define COMPLEX_HERMITIAN "%%MatrixMarket matrix coordinate complex hermitian\n"
+#define INTEGER_GENERAL   "%%MatrixMarket matrix coordinate integer general\n"
+#define PATTERN_GENERAL   "%%MatrixMarket matrix coordinate pattern general\n"
+#define PATTERN_SKEW      "%%MatrixMarket matrix coordinate pattern skew-symmetric\n"
+#define REAL_GENERAL      "%%MatrixMarket matrix coordinate real general\n"
+#define REAL_HERMITIAN    "%%MatrixMarket matrix coordinate real hermitian\n"
+#define REAL_SKEW         "%%MatrixMarket matrix coordinate real skew-symmetric\n"
+#define REAL_SYMMETRIC    "%%MatrixMarket matrix coordinate real symmetric\n"
 
 static void BadFiles(void)
 {
@@ -267,56 +275,56 @@ static void BadFiles(void)
     int64_t     line;
     const char *reason;
   } bad[] = {
-    {"empty",                 "",                                                                1, "the file is empty"                    },
-    {"no-banner",             "3 3 1\n1 1 1\n",                                                  1, "no Matrix Market file"                },
-    {"banner-case-only",      "%MatrixMarket matrix coordinate real general\n",                  1, "no Matrix Market file"                },
-    {"object",                "%%MatrixMarket vector coordinate real general\n3 1\n",            1, "object is 'vector'"                   },
-    {"format",                "%%MatrixMarket matrix dense real general\n3 3\n",                 1, "format is 'dense'"                    },
-    {"field",                 "%%MatrixMarket matrix coordinate float general\n",                1, "field is 'float'"                     },
-    {"symmetry",              "%%MatrixMarket matrix coordinate real upper\n",                   1, "symmetry is 'upper'"                  },
-    {"banner-cut",            "%%MatrixMarket matrix coordinate real\n3 3 1\n",                  1, "symmetry is ''"                       },
-    {"banner-tail",           "%%MatrixMarket matrix coordinate real general 3\n",               1, "unexpected text '3'"                  },
-    {"array-pattern",         "%%MatrixMarket matrix array pattern general\n",                   1, "array cannot be of field pattern"     },
-    {"real-hermitian",        HEAD("real", "hermitian"),                                         1, "only complex matrices"                },
-    {"pattern-skew",          HEAD("pattern", "skew-symmetric"),                                 1, "pattern cannot be skew"               },
-    {"no-sizes",              HEAD("real", "general") "% c\n",                                   3, "ends before the line of sizes"        },
-    {"sizes-short",           HEAD("real", "general") "3 3\n",                                   2, "lacks the number of entries"          },
-    {"sizes-long",            HEAD("real", "general") "3 3 1 1\n",                               2, "unexpected text '1'"                  },
-    {"sizes-negative",        HEAD("real", "general") "3 -3 1\n",                                2, "the number of columns is negative: -3"},
-    {"sizes-real",            HEAD("real", "general") "3.0 3 1\n",                               2, "the number of rows is no integer"     },
-    {"sizes-overflow",        HEAD("real", "general") "3 99999999999999999999 1\n",              2, "overflows 64 bits"                    },
-    {"array-overflow",        "%%MatrixMarket matrix array real general\n4294967296 4294967296\n", 2, "overflows 64 bits"                  },
-    {"not-square",            HEAD("real", "symmetric") "3 4 1\n",                               2, "must be square"                       },
-    {"too-many-promised",     HEAD("real", "general") "3 4 13\n",                                2, "more than a matrix of 3 times 4"      },
-    {"too-many-promised-sym", HEAD("real", "symmetric") "3 3 7\n",                               2, "more than a matrix of 3 times 3"      },
-    {"row-zero",              HEAD("real", "general") "3 4 2\n1 1 1\n0 1 1\n",                   4, "the row index 0 is not within 1 to 3" },
-    {"row-large",             HEAD("real", "general") "3 4 2\n1 1 1\n4 1 1\n",                   4, "the row index 4 is not within 1 to 3" },
-    {"column-zero",           HEAD("real", "general") "3 4 2\n1 1 1\n1 0 1\n",                   4, "the column index 0 is not within 1"   },
-    {"column-large",          HEAD("real", "general") "3 4 2\n1 1 1\n1 5 1\n",                   4, "the column index 5 is not within 1"   },
-    {"index-negative",        HEAD("real", "general") "3 4 2\n1 1 1\n-1 1 1\n",                  4, "the row index -1 is not within 1 to 3"},
-    {"index-overflow",        HEAD("real", "general") "3 4 1\n18446744073709551617 1 1\n",       3, "the row index 18446744073709551617"   },
-    {"index-real",            HEAD("real", "general") "3 4 1\n1.0 1 1\n",                        3, "the row index is no integer: '1.0'"   },
-    {"index-word",            HEAD("real", "general") "3 4 1\n1 x 1\n",                          3, "the column index is no integer: 'x'"  },
-    {"column-missing",        HEAD("real", "general") "3 4 1\n1\n",                              3, "the column index is missing"          },
-    {"value-missing",         HEAD("real", "general") "3 4 1\n1 1\n",                            3, "the value is missing"                 },
-    {"value-missing-at-end",  HEAD("real", "general") "3 4 2\n1 1 1\n1 2",                       4, "the value is missing"                 },
-    {"complex-half",          HEAD("complex", "general") "3 4 1\n1 1 1\n",                       3, "needs two values"                     },
-    {"nan",                   HEAD("real", "general") "3 4 1\n1 1 NaN\n",                        3, "'NaN' is no finite number"            },
-    {"minus-inf",             HEAD("real", "general") "3 4 1\n1 1 -Inf\n",                       3, "'-Inf' is no finite number"           },
-    {"value-overflow",        HEAD("real", "general") "3 4 1\n1 1 1e999\n",                      3, "1e999 overflows double precision"     },
-    {"value-word",            HEAD("real", "general") "3 4 1\n1 1 one\n",                        3, "'one' is no number"                   },
-    {"value-comma",           HEAD("real", "general") "3 4 1\n1 1 1,5\n",                        3, "'1,5' is no number"                   },
-    {"value-hexadecimal",     HEAD("real", "general") "3 4 1\n1 1 0x1p3\n",                      3, "'0x1p3' is no number"                 },
-    {"integer-fraction",      HEAD("integer", "general") "3 4 1\n1 1 1.5\n",                     3, "'1.5' is no integer"                  },
-    {"pattern-value",         HEAD("pattern", "general") "3 4 1\n1 1 1\n",                       3, "the entry has the value '1', and the header promises a pattern"},
-    {"text-behind",           HEAD("real", "general") "3 4 1\n1 1 1 %\n",                        3, "unexpected text '%' after the entry"  },
-    {"above-diagonal",        HEAD("real", "symmetric") "3 3 2\n1 1 1\n2 3 1\n",                 4, "entry (2, 3) is above the diagonal"   },
-    {"skew-diagonal",         HEAD("real", "skew-symmetric") "3 3 1\n2 2 1\n",                   3, "skew-symmetric matrix is not zero"    },
-    {"hermitian-diagonal",    HEAD("complex", "hermitian") "3 3 1\n2 2 1 1\n",                   3, "hermitian matrix is not real"         },
-    {"too-many",              HEAD("real", "general") "3 4 1\n1 1 1\n\n1 2 1\n",                 5, "more entries than the 1"              },
-    {"binary",                HEAD("real", "general") "3 4 1\n\x01\xff\x80 1 1\n",               3, "the row index is no integer: '?"     }
+    {"empty",                 "",                                                                  1, "the file is empty"                                             },
+    {"no-banner",             "3 3 1\n1 1 1\n",                                                    1, "no Matrix Market file"                                         },
+    {"banner-case-only",      "%MatrixMarket matrix coordinate real general\n",                    1, "no Matrix Market file"                                         },
+    {"object",                "%%MatrixMarket vector coordinate real general\n3 1\n",              1, "object is 'vector'"                                            },
+    {"format",                "%%MatrixMarket matrix dense real general\n3 3\n",                   1, "format is 'dense'"                                             },
+    {"field",                 "%%MatrixMarket matrix coordinate float general\n",                  1, "field is 'float'"                                              },
+    {"symmetry",              "%%MatrixMarket matrix coordinate real upper\n",                     1, "symmetry is 'upper'"                                           },
+    {"banner-cut",            "%%MatrixMarket matrix coordinate real\n3 3 1\n",                    1, "symmetry is ''"                                                },
+    {"banner-tail",           "%%MatrixMarket matrix coordinate real general 3\n",                 1, "unexpected text '3'"                                           },
+    {"array-pattern",         "%%MatrixMarket matrix array pattern general\n",                     1, "array cannot be of field pattern"                              },
+    {"real-hermitian",        REAL_HERMITIAN,                                                      1, "only complex matrices"                                         },
+    {"pattern-skew",          PATTERN_SKEW,                                                        1, "pattern cannot be skew"                                        },
+    {"no-sizes",              REAL_GENERAL "% c\n",                                                3, "ends before the line of sizes"                                 },
+    {"sizes-short",           REAL_GENERAL "3 3\n",                                                2, "lacks the number of entries"                                   },
+    {"sizes-long",            REAL_GENERAL "3 3 1 1\n",                                            2, "unexpected text '1'"                                           },
+    {"sizes-negative",        REAL_GENERAL "3 -3 1\n",                                             2, "the number of columns is negative: -3"                         },
+    {"sizes-real",            REAL_GENERAL "3.0 3 1\n",                                            2, "the number of rows is no integer"                              },
+    {"sizes-overflow",        REAL_GENERAL "3 99999999999999999999 1\n",                           2, "overflows 64 bits"                                             },
+    {"array-overflow",        "%%MatrixMarket matrix array real general\n4294967296 4294967296\n", 2, "overflows 64 bits"                                             },
+    {"not-square",            REAL_SYMMETRIC "3 4 1\n",                                            2, "must be square"                                                },
+    {"too-many-promised",     REAL_GENERAL "3 4 13\n",                                             2, "more than a matrix of 3 times 4"                               },
+    {"too-many-promised-sym", REAL_SYMMETRIC "3 3 7\n",                                            2, "more than a matrix of 3 times 3"                               },
+    {"row-zero",              REAL_GENERAL "3 4 2\n1 1 1\n0 1 1\n",                                4, "the row index 0 is not within 1 to 3"                          },
+    {"row-large",             REAL_GENERAL "3 4 2\n1 1 1\n4 1 1\n",                                4, "the row index 4 is not within 1 to 3"                          },
+    {"column-zero",           REAL_GENERAL "3 4 2\n1 1 1\n1 0 1\n",                                4, "the column index 0 is not within 1"                            },
+    {"column-large",          REAL_GENERAL "3 4 2\n1 1 1\n1 5 1\n",                                4, "the column index 5 is not within 1"                            },
+    {"index-negative",        REAL_GENERAL "3 4 2\n1 1 1\n-1 1 1\n",                               4, "the row index -1 is not within 1 to 3"                         },
+    {"index-overflow",        REAL_GENERAL "3 4 1\n18446744073709551617 1 1\n",                    3, "the row index 18446744073709551617"                            },
+    {"index-real",            REAL_GENERAL "3 4 1\n1.0 1 1\n",                                     3, "the row index is no integer: '1.0'"                            },
+    {"index-word",            REAL_GENERAL "3 4 1\n1 x 1\n",                                       3, "the column index is no integer: 'x'"                           },
+    {"column-missing",        REAL_GENERAL "3 4 1\n1\n",                                           3, "the column index is missing"                                   },
+    {"value-missing",         REAL_GENERAL "3 4 1\n1 1\n",                                         3, "the value is missing"                                          },
+    {"value-missing-at-end",  REAL_GENERAL "3 4 2\n1 1 1\n1 2",                                    4, "the value is missing"                                          },
+    {"complex-half",          COMPLEX_GENERAL "3 4 1\n1 1 1\n",                                    3, "needs two values"                                              },
+    {"nan",                   REAL_GENERAL "3 4 1\n1 1 NaN\n",                                     3, "'NaN' is no finite number"                                     },
+    {"minus-inf",             REAL_GENERAL "3 4 1\n1 1 -Inf\n",                                    3, "'-Inf' is no finite number"                                    },
+    {"value-overflow",        REAL_GENERAL "3 4 1\n1 1 1e999\n",                                   3, "1e999 overflows double precision"                              },
+    {"value-word",            REAL_GENERAL "3 4 1\n1 1 one\n",                                     3, "'one' is no number"                                            },
+    {"value-comma",           REAL_GENERAL "3 4 1\n1 1 1,5\n",                                     3, "'1,5' is no number"                                            },
+    {"value-hexadecimal",     REAL_GENERAL "3 4 1\n1 1 0x1p3\n",                                   3, "'0x1p3' is no number"                                          },
+    {"integer-fraction",      INTEGER_GENERAL "3 4 1\n1 1 1.5\n",                                  3, "'1.5' is no integer"                                           },
+    {"pattern-value",         PATTERN_GENERAL "3 4 1\n1 1 1\n",                                    3, "the entry has the value '1', and the header promises a pattern"},
+    {"text-behind",           REAL_GENERAL "3 4 1\n1 1 1 %\n",                                     3, "unexpected text '%' after the entry"                           },
+    {"above-diagonal",        REAL_SYMMETRIC "3 3 2\n1 1 1\n2 3 1\n",                              4, "entry (2, 3) is above the diagonal"                            },
+    {"skew-diagonal",         REAL_SKEW "3 3 1\n2 2 1\n",                                          3, "skew-symmetric matrix is not zero"                             },
+    {"hermitian-diagonal",    COMPLEX_HERMITIAN "3 3 1\n2 2 1 1\n",                                3, "hermitian matrix is not real"                                  },
+    {"too-many",              REAL_GENERAL "3 4 1\n1 1 1\n\n1 2 1\n",                              5, "more entries than the 1"                                       },
+    {"binary",                REAL_GENERAL "3 4 1\n\x01\xff\x80 1 1\n",                            3, "the row index is no integer: '?"                               }
   };
-  const char *head = HEAD("real", "general");
+  const char *head = REAL_GENERAL;
   char        text[8 * MTX_LINE_MAX];
   Result      r;
   size_t      n;
@@ -330,8 +338,8 @@ static void BadFiles(void)
     Report(name, same && r.status == MTX_BAD && r.reader.line == bad[k].line && strstr(r.reader.reason, bad[k].reason));
   }
 
-  n    = (size_t)snprintf(text, sizeof(text), "%s3 4 2\n1 1 1\n1 2 3", head);
-  n   += 1; /* the terminating zero becomes part of the file */
+  n = (size_t)snprintf(text, sizeof(text), "%s3 4 2\n1 1 1\n1 2 3", head);
+  n += 1; /* the terminating zero becomes part of the file */
   Report("bad-zero-byte", AnyCut(text, n, &r) && r.status == MTX_BAD && r.reader.line == 4 && strstr(r.reader.reason, "is no number"));
 
   n = (size_t)snprintf(text, sizeof(text), "%s3 4 1\n1 1 %*d\n", head, MTX_LINE_MAX - 4, 1);
