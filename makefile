@@ -101,6 +101,8 @@ $(B)/obj/%_avx2.o: isa = $(AMB_AVX2_FLAGS)
 # all kernels of sparse products round products before they add them, so that new values have the bits of the first ones
 $(B)/obj/src/mat/impls/hashgemm/host/%.o: CFLAGS += -ffp-contract=off
 $(B)/obj/src/mat/io/mtxunpack.o $(B)/obj/test/mat/mtx.o: isa = $(AMB_UNPACK_FLAGS)
+# test programs: nearly half of the time of compiling, and the kernels are the library's
+$(B)/obj/test/%.o: CFLAGS := $(CFLAGS:-O3=-O1)
 $(B)/obj/src/petscamb.o: isa = $(AMB_SUFFIX:%=-DPETSCAMB_SUFFIX=%)
 $(B)/obj/%.o: %.c $(B)/conf.mk $(B)/petscambconf.h
 	$(here)

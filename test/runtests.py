@@ -332,6 +332,10 @@ def environment(folder, gpus=()):
     env.setdefault("OMPI_MCA_hwloc_base_binding_policy", "none")
     env.setdefault("OMPI_MCA_mpi_yield_when_idle", "1")
     env.setdefault("PRTE_MCA_hwloc_default_binding_policy", "none")
+    # a start of Open MPI looks for fast networks, which takes twice the time of all else, and a process without mpiexec starts a daemon
+    if not any(glob.glob(path) for path in ("/sys/class/infiniband/*", "/sys/class/cxi/*", "/dev/nvidiactl")):
+        env.setdefault("OMPI_MCA_pml", "ob1")
+    env.setdefault("OMPI_MCA_ess_singleton_isolated", "1")
     return env
 
 
@@ -544,8 +548,8 @@ def main():
         print(line)
     dealer = dealing.Dealer(places, conf.get("gpus", ()))
     with tempfile.TemporaryDirectory(prefix="petsc-amb-test-") as work:
-        # those that may take the longest first: none of them is left alone at the end, with the other cores idle
-        longest_first = sorted(tests, key=lambda test: -test.timeout)
+        # those that may take the longest first, and programs on one process, which take a second, last: no long test is left alone at the end, with the other cores idle
+        longest_first = sorted(tests, key=lambda test: (-test.timeout, test.expected is not None, -test.ranks))
         try:
             for test in dealer.run(longest_first, functools.partial(run_part, work=work), stopped.is_set):
                 for state, name, detail in test.results or [("ok", test.name, "")]:

@@ -114,10 +114,10 @@ device=no
 [ -e /dev/nvidiactl ] && [ -n "${CUDA_VISIBLE_DEVICES-all}" ] && arch=native device=yes
 cc=${CC:-gcc}
 . config/werror.sh
-whole=yes
+whole=yes optimise=-O3
 if [ $device = no ] && [ $sanitizer = no ]; then # what the library's build does not compile in this way: the program, and C without OpenMP
   for source in "${sources[@]:1}"; do case $source in *.c) c+=("$source") ;; esac done
-  sources=("${sources[0]}" "${c[@]}") whole=no
+  sources=("${sources[0]}" "${c[@]}") whole=no optimise=-O1 # it does not run
 fi
 read -ra types <<<"${DEVICE_TYPES:-double float}"
 read -ra tools <<<"${DEVICE_TOOLS:-memcheck racecheck initcheck synccheck}"
@@ -154,9 +154,9 @@ build() {
   mkdir "$dir/$type.o"
   for source in "${sources[@]}"; do
     case $source in
-    *.c) { "$cc" -std=gnu11 -O3 -Wall -Wextra "${werror[@]}" -DSYS_TYPES_GIVEN "${defines[@]}" "$@" -Isrc -c -o "$dir/$type.o/$(basename "$source").o" "$source" || : >"$dir/$type.failed"; } && continue ;;
+    *.c) { "$cc" -std=gnu11 $optimise -Wall -Wextra "${werror[@]}" -DSYS_TYPES_GIVEN "${defines[@]}" "$@" -Isrc -c -o "$dir/$type.o/$(basename "$source").o" "$source" || : >"$dir/$type.failed"; } && continue ;;
     esac
-    { "$nvcc" -O3 -std=c++17 -lineinfo -arch=$arch "${nvwerror[@]}" -Xcompiler -Wall,-Wextra,-Wno-unused-parameter -DSYS_TYPES_GIVEN "${defines[@]}" "$@" -Isrc -c -o "$dir/$type.o/$(basename "$source" .cu).o" "$source" || : >"$dir/$type.failed"; } &
+    { "$nvcc" $optimise -std=c++17 -lineinfo -arch=$arch "${nvwerror[@]}" -Xcompiler -Wall,-Wextra,-Wno-unused-parameter -DSYS_TYPES_GIVEN "${defines[@]}" "$@" -Isrc -c -o "$dir/$type.o/$(basename "$source" .cu).o" "$source" || : >"$dir/$type.failed"; } &
   done
   wait
   [ ! -e "$dir/$type.failed" ] || return 1
