@@ -3,6 +3,8 @@
 # make check   the quickest tests: a solve in an unmodified PETSc example with the plugin loaded, every matrix type and product once
 # make test    all tests but the long ones; TESTS=pattern chooses, LONGEST=10 prints the ten longest at the end
 # make check-deep   all tests: sanitizers, valgrind and other PETScs too
+# make test-complex, test-int64, test-single   make test for another PETSc, in build/NAME: the distribution's, or for single precision one that is built
+# make check-sanitizers   the tests of make check-deep that run under sanitizers and valgrind
 # make check-petsc   PETSc's own tests with every matrix type, beside aij; MATCH=pattern and TYPES=names choose, ALL=1 runs all of them
 # make check-mutants   whether the tests notice defects that are put into the sources; SEED=number, COUNT=number, FILES=names, JOBS=number
 # make check-clients   programs of SLEPc, deal.II, DOLFINx and others, with aij and with petsc-amb (docs/clients); TESTS='slepc/*' chooses, TIME=1 measures
@@ -24,9 +26,9 @@ PYTHON ?= python3
 .SUFFIXES:
 .SECONDARY:
 .DELETE_ON_ERROR:
-.PHONY: all lib bin examples programs run test check check-deep check-petsc check-petsc-build check-mutants check-clients check-differ accuracy soak site results where FORCE install uninstall help clean distclean cuda-check
+.PHONY: all lib bin examples programs run test test-complex test-int64 test-single check check-deep check-sanitizers check-petsc check-petsc-build check-mutants check-clients check-differ accuracy soak site results where FORCE install uninstall help clean distclean cuda-check
 
-unconfigured := help clean distclean
+unconfigured := help clean distclean test-complex test-int64 test-single
 # names the build that was made last; with --build-dir in that folder
 link := $(if $(PETSCAMB_BUILDS),$(PETSCAMB_BUILDS)/../bin,bin)
 ifneq ($(filter-out $(unconfigured),$(or $(MAKECMDGOALS),all)),)
@@ -175,6 +177,10 @@ test: all examples $(if $(AMB_NVCC),cuda-check)
 check-deep: all examples $(if $(AMB_NVCC),cuda-check)
 	$(call runtests,deep)
 
+check-sanitizers: TESTS := *+sanitize threads.sh fuzz.sh valgrind.sh
+check-sanitizers: all examples
+	$(call runtests,deep)
+
 check: lib examples $(call built,$(filter test/%,$(quick))) $(patsubst src/ksp/examples/%.c,$(BIN)/%,$(filter src/%,$(quick)))
 	$(call runtests,check)
 
@@ -289,6 +295,13 @@ endif
 ifneq ($(filter clean distclean,$(MAKECMDGOALS)),)
 .NOTPARALLEL:
 endif
+# each in a folder of its own, so that the configuration of this one stays
+test-complex: other := --with-scalar-type=complex
+test-int64: other := --with-64-bit-indices
+test-single: other := --with-precision=single --download-petsc
+test-complex test-int64 test-single:
+	@env -u PETSC_DIR -u PETSC_ARCH $(PYTHON) configure.py --build-dir=build/$@ $(other)
+	@env -u PETSC_DIR -u PETSC_ARCH $(MAKE) -C build/$@ test
 help:
 	@sed -n '2,/^$$/s/^# \{0,1\}//p' $(firstword $(MAKEFILE_LIST))
 
