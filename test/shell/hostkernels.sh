@@ -19,6 +19,10 @@ esac
 openmp=()
 works -fopenmp && openmp=(-fopenmp)
 
+# what this processor cannot run is compiled only, and without optimisation
+idle512=()
+grep -qw avx512f /proc/cpuinfo 2>/dev/null || idle512=(-O0)
+
 have=()
 [ ${#avx2[@]} -gt 0 ] && have+=(-DPETSCAMB_HAVE_AVX2)
 [ ${#avx512[@]} -gt 0 ] && have+=(-DPETSCAMB_HAVE_AVX512)
@@ -52,7 +56,7 @@ build_and_run() {
       [ ! -e "$object" ] || objects+=("$object")
       continue
     fi
-    local isa=()
+    local isa=() last=()
     case $source in
     *_avx2.c)
       [ ${#avx2[@]} -gt 0 ] || continue
@@ -60,10 +64,10 @@ build_and_run() {
       ;;
     *_avx512.c)
       [ ${#avx512[@]} -gt 0 ] || continue
-      isa=("${avx512[@]}")
+      isa=("${avx512[@]}") last=("${idle512[@]}")
       ;;
     esac
-    { "$cc" -std=gnu11 -Wall -Wextra "${werror[@]}" "${openmp[@]}" -DSYS_TYPES_GIVEN "${have[@]}" -Isrc "${isa[@]}" "${flags[@]}" "$@" -c -o "$dir/$(basename "$source" .c).o" "$source" || : >"$dir/failed"; } &
+    { "$cc" -std=gnu11 -Wall -Wextra "${werror[@]}" "${openmp[@]}" -DSYS_TYPES_GIVEN "${have[@]}" -Isrc "${isa[@]}" "${flags[@]}" "$@" "${last[@]}" -c -o "$dir/$(basename "$source" .c).o" "$source" || : >"$dir/failed"; } &
   done
   wait
   if [ ! -e "$dir/failed" ] && "$cc" "${openmp[@]}" "$@" "$dir"/*.o "${objects[@]}" -lm -o "$dir/program"; then
