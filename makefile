@@ -98,8 +98,11 @@ $(ARCHIVE): $(objects)
 	$(here)
 	@rm -f $@ && $(or $(AR),ar) rcs $@ $^
 
-$(B)/obj/%_avx512.o: isa = $(AMB_AVX512_FLAGS)
-$(B)/obj/%_avx2.o: isa = $(AMB_AVX2_FLAGS)
+# templates of kernels have many instances, so debuggers get only their lines; what serves only processors without AVX2 is not unrolled
+$(B)/obj/%_avx512.o: isa = -g1 $(AMB_AVX512_FLAGS)
+$(B)/obj/%_avx2.o: isa = -g1 $(AMB_AVX2_FLAGS)
+$(B)/obj/%_plain.o: isa = -g1 $(if $(AMB_AVX2_FLAGS),$(if $(filter real,$(AMB_SCALAR)),-O2))
+$(B)/obj/%/nusfill.o: isa = -g1
 # all kernels of sparse products round products before they add them, so that new values have the bits of the first ones
 $(B)/obj/src/mat/impls/hashgemm/host/%.o: CFLAGS += -ffp-contract=off
 $(B)/obj/src/mat/io/mtxunpack.o $(B)/obj/test/mat/mtx.o: isa = $(AMB_UNPACK_FLAGS)
