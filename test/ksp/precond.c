@@ -403,6 +403,9 @@ int main(int argc, char **argv)
       suffix: for_aij_hypre
       requires: !defined(PETSC_USE_64BIT_INDICES) hypre
       args: -group hypre
-      output_file: output/precond_hypre.out
+      output:
+        ok hypre boomeramg
+        ok hypre of blocks
+        ok hypre again
 
 TEST*/

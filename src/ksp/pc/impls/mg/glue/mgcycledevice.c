@@ -203,7 +203,7 @@ static PetscErrorCode MGCycleProduct(struct _MGCycleDevice *d, const MGCycleStep
 {
   const MatShadowOps *ops  = NULL;
   void               *data = NULL;
-  PetscBool           aij  = PETSC_FALSE, alone = PETSC_TRUE;
+  PetscBool           aij = PETSC_FALSE, alone = PETSC_TRUE;
   MatShadowCSR        csr;
   SysCSR              host;
   MatShadow          *s;
