@@ -324,6 +324,10 @@ int main(int argc, char **argv)
       suffix: hypre
       requires: double !defined(PETSC_USE_64BIT_INDICES) hypre
       args: -group hypre
+      output:
+        ok hypre boomeramg
+        ok hypre of blocks
+        ok hypre again
     test:
       suffix: hypre_host
       requires: double !defined(PETSC_USE_64BIT_INDICES) hypre
