@@ -24,6 +24,8 @@ static PetscErrorCode TwinBlock(const MatShadowTwin *twin, Mat *block)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The operations of the matrix find their shadow by this composition, and PETSc calls them with the matrix alone: a shadow handed to them would need a second
+   matrix with all its blocks. The swap lasts for one operation, which runs no code of the program; MatView() shows the twin's shadow on purpose. */
 static PetscErrorCode TwinSwap(MatShadowTwin *twin)
 {
   PetscContainer here;

@@ -104,7 +104,7 @@ PetscErrorCode MatShadowProduct(Mat A, PetscBool transpose, Vec xx, Vec yy, Vec 
   PetscCall(MatShadowGet(A, &s));
   if (MatShadowOnDevice(s)) {
     PetscCall(MatShadowDeviceBringAll(A, transpose, &xx, &yy, &zz));
-    PetscCall(VecAMBTake(xx));
+    PetscCall(VecAMBTake(xx)); /* PETSc creates no vector that is known to be for this matrix, and has no hook at the creation of one: a product is the first to see it */
     PetscCall(VecAMBTake(zz));
   }
   PetscCall(MatShadowChoose(A, s, transpose, &csr, &run));
