@@ -71,7 +71,8 @@ PetscErrorCode HashGEMMHaloDestroy(HashGEMMHalo *halo)
   PetscFunctionBegin;
   PetscCall(PetscFree(halo->from));
   PetscCall(PetscFree(halo->to));
-  PetscCall(PetscFree2(halo->come, halo->go));
+  PetscCall(PetscFree(halo->come));
+  PetscCall(PetscFree(halo->go));
   PetscCall(PetscFree2(halo->run, halo->start));
   PetscCall(PetscFree(halo->first));
   PetscCall(PetscFree(halo->arrive));
@@ -85,7 +86,7 @@ PetscErrorCode HashGEMMHaloDestroy(HashGEMMHalo *halo)
 /* Counts rows and entries from each process, and finds where each row arrives. all[p] becomes the number of process p among those that send, or -1. */
 static PetscErrorCode HashGEMMHaloCount(HashGEMMHalo *h, const HashGEMMPlace rows[], PetscMPIInt size, PetscMPIInt all[], PetscInt **counts)
 {
-  PetscInt *next;
+  PetscInt *next; /* where the next row of each process arrives */
   PetscBool ordered = PETSC_TRUE;
 
   PetscFunctionBegin;
@@ -94,7 +95,8 @@ static PetscErrorCode HashGEMMHaloCount(HashGEMMHalo *h, const HashGEMMPlace row
   for (PetscMPIInt p = 0; p < size; p++) h->nfrom += all[p] == 0;
   PetscCall(PetscMalloc1(h->nfrom, &h->from));
   PetscCall(PetscCalloc1(h->nfrom, counts));
-  PetscCall(PetscCalloc1(h->nfrom + 1, &next));
+  PetscCall(PetscCalloc1(h->nfrom + 1, &h->come));
+  PetscCall(PetscMalloc1(h->nfrom, &next));
   h->nfrom = 0;
   for (PetscMPIInt p = 0; p < size; p++) {
     if (all[p] < 0) continue;
@@ -108,10 +110,11 @@ static PetscErrorCode HashGEMMHaloCount(HashGEMMHalo *h, const HashGEMMPlace row
     const PetscMPIInt k = all[rows[r].rank];
 
     h->first[r + 1] = h->first[r] + rows[r].end - rows[r].begin;
-    next[k + 1] += rows[r].end - rows[r].begin;
+    h->come[k + 1] += rows[r].end - rows[r].begin;
     (*counts)[k]++;
   }
-  for (PetscMPIInt k = 0; k < h->nfrom; k++) next[k + 1] += next[k];
+  for (PetscMPIInt k = 0; k < h->nfrom; k++) h->come[k + 1] += h->come[k];
+  PetscCall(PetscArraycpy(next, h->come, h->nfrom));
   for (PetscInt r = 0; r < h->nrow; r++) {
     PetscInt *place = next + all[rows[r].rank];
 
@@ -132,19 +135,16 @@ static PetscErrorCode HashGEMMHaloAsk(HashGEMMHalo *h, const HashGEMMPlace rows[
 
   PetscFunctionBegin;
   PetscCall(PetscCommBuildTwoSided(h->comm, 1, MPIU_INT, h->nfrom, h->from, counts, &h->nto, &h->to, (void *)&runs));
-  PetscCall(PetscMalloc2(h->nfrom + 1, &h->come, h->nto + 1, &h->go));
+  PetscCall(PetscMalloc1(h->nto + 1, &h->go));
   PetscCall(PetscMalloc2(2 * h->nrow, &asked, h->nfrom + 1, &begin));
   begin[0] = 0;
   for (PetscMPIInt k = 0; k < h->nfrom; k++) begin[k + 1] = begin[k] + counts[k];
-  PetscCall(PetscArrayzero(h->come, h->nfrom + 1));
   for (PetscInt r = 0; r < h->nrow; r++) {
     const PetscMPIInt k = all[rows[r].rank];
 
     asked[2 * begin[k]]       = rows[r].begin;
     asked[2 * begin[k]++ + 1] = rows[r].end;
-    h->come[k + 1] += rows[r].end - rows[r].begin;
   }
-  for (PetscMPIInt k = 0; k < h->nfrom; k++) h->come[k + 1] += h->come[k];
   for (PetscMPIInt k = 0; k < h->nto; k++) h->nrun += runs[k];
   PetscCall(PetscMalloc2(2 * h->nrun, &h->run, h->nrun + 1, &h->start));
   PetscCall(PetscMalloc1(h->nto + h->nfrom, &h->requests));
