@@ -40,6 +40,7 @@ static PetscErrorCode MatHaloDestroy(void **halo)
   if (!h) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCallCUDA(cudaStreamSynchronize(h->stream));
   PetscCall(MatHaloLeave(h));
+  PetscCall(MatHaloRouteReset(h));
   PetscCall(MatHaloBlockDestroy(&h->rest));
   PetscCall(VecDestroy(&h->x));
   PetscCall(MatHaloSideDestroy(&h->from));
@@ -138,7 +139,7 @@ static PetscErrorCode MatHaloServes(MatShadow *s, PetscBool *serves)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Gets the halo of A for one more product. Collective: all processes make the halo together, as they make blocks. */
+/* Gets the halo of A. Collective: all processes make the halo together, as they make blocks. */
 static PetscErrorCode MatHaloGet(Mat A, MatShadow *s, Mat rest, const PetscInt garray[], MatHalo **h)
 {
   PetscObjectId id;
@@ -150,7 +151,6 @@ static PetscErrorCode MatHaloGet(Mat A, MatShadow *s, Mat rest, const PetscInt g
   if (!*h) PetscCall(MatHaloCreate(A, rest, garray, h));
   s->halo = *h;
   PetscAssert(rest->cmap->n == (*h)->n, PETSC_COMM_SELF, PETSC_ERR_PLIB, "The columns of other processes are not those of the halo");
-  (*h)->products++;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -169,7 +169,6 @@ PetscErrorCode MatHaloExpect(Mat A, PetscBool transpose)
   if (!serves) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatMPIAIJGetSeqAIJ(A, NULL, &rest, &garray));
   PetscCall(MatHaloGet(A, s, rest, garray, &h));
-  h->products--; /* none is made here */
   if (!h->chosen && !h->products && h->about->own && (h->about->peers.nproc || h->about->nccl)) PetscCall(MatHaloChoose(A, h, s->halo_wanted, transpose, NULL));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -189,6 +188,7 @@ static PetscErrorCode MatHaloProduct(Mat A, MatShadow *s, PetscBool transpose, V
   PetscCall(MatShadowDeviceBringAll(A, transpose, &xx, &yy, &zz));
   PetscCall(MatMPIAIJGetSeqAIJ(A, &diagonal, &rest, &garray));
   PetscCall(MatHaloGet(A, s, rest, garray, &h));
+  h->products++;
   if (!transpose) PetscCall(VecCUDAGetArrayRead(xx, &x));
   if (!h->chosen) PetscCall(MatHaloChoose(A, h, s->halo_wanted, transpose, x));
   if (transpose) PetscCall(MatHaloMultTranspose(h, rest, xx));

@@ -4,7 +4,7 @@
 */
 #include "mat/halo/halo.h"
 
-/* Goes back to no path: frees requests and pinned memory, and gives the room back */
+/* Goes back to no path: frees requests and pinned memory. A room stays until the halo ends. */
 PetscErrorCode MatHaloLeave(MatHalo *h)
 {
   MatHaloSide *const side[] = {&h->from, &h->to};
@@ -20,12 +20,11 @@ PetscErrorCode MatHaloLeave(MatHalo *h)
     PetscCallCUDA(cudaFreeHost(side[k]->pinned));
     side[k]->pinned = NULL;
   }
-  PetscCall(MatHaloRouteReset(h));
   h->path = MAT_SHADOW_HALO_AUTO;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Sets the path, of which the caller knows that it is possible. The caller has set up the route through the memory of the GPUs. */
+/* Sets the path. The caller has checked that it is possible, for which MAT_SHADOW_HALO_PEER gets a room. */
 PetscErrorCode MatHaloUse(MatHalo *h, MatShadowHalo path)
 {
   const PetscBool    staged = (PetscBool)(path == MAT_SHADOW_HALO_STAGED);
@@ -33,13 +32,8 @@ PetscErrorCode MatHaloUse(MatHalo *h, MatShadowHalo path)
 
   PetscFunctionBegin;
   if (h->path == path) PetscFunctionReturn(PETSC_SUCCESS);
-  if (path != MAT_SHADOW_HALO_PEER || h->path) PetscCall(MatHaloLeave(h));
-  if (path == MAT_SHADOW_HALO_PEER) {
-    PetscBool ok;
-
-    PetscCall(MatHaloRouteSetUp(h, &ok));
-    PetscCheck(ok, h->comm, PETSC_ERR_MEM, "No room for an exchange on a GPU");
-  }
+  PetscAssert(path != MAT_SHADOW_HALO_PEER || h->arena, h->comm, PETSC_ERR_PLIB, "The halo has no room");
+  PetscCall(MatHaloLeave(h));
   h->path = path;
   if (MatHaloInStream(h)) PetscFunctionReturn(PETSC_SUCCESS);
   for (int k = 0; k < 2; k++) {

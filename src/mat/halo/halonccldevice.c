@@ -253,11 +253,10 @@ PetscErrorCode MatHaloSendNCCL(const MatHalo *h, PetscBool back)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode MatHaloGather(const MatHaloComm *about, size_t n, const PetscReal *mine, PetscReal *all, cudaStream_t stream)
+static PetscErrorCode MatHaloGatherNCCL(const MatHaloComm *about, size_t n, const PetscReal *mine, PetscReal *all, cudaStream_t stream)
 {
   PetscFunctionBegin;
-  if (about->peers.nproc) PetscCall(MatHaloCheck(HaloGather(&about->peers, n * sizeof(PetscReal), mine, all, 0, stream)));
-  else PetscCallNCCL(nccl.AllGather(mine, all, n, sizeof(PetscReal) == sizeof(double) ? ncclDouble : ncclFloat, (ncclComm_t)about->nccl, stream));
+  PetscCallNCCL(nccl.AllGather(mine, all, n, sizeof(PetscReal) == sizeof(double) ? ncclDouble : ncclFloat, (ncclComm_t)about->nccl, stream));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 #else
@@ -276,14 +275,20 @@ PetscErrorCode MatHaloSendNCCL(const MatHalo *h, PetscBool back)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode MatHaloGatherNCCL(const MatHaloComm *about, size_t n, const PetscReal *mine, PetscReal *all, cudaStream_t stream)
+{
+  PetscFunctionBegin;
+  SETERRQ(PETSC_COMM_SELF, PETSC_ERR_PLIB, "petsc-amb was built without NCCL");
+}
+#endif
+
 PetscErrorCode MatHaloGather(const MatHaloComm *about, size_t n, const PetscReal *mine, PetscReal *all, cudaStream_t stream)
 {
   PetscFunctionBegin;
-  PetscCheck(about->peers.nproc, PETSC_COMM_SELF, PETSC_ERR_PLIB, "petsc-amb was built without NCCL");
-  PetscCall(MatHaloCheck(HaloGather(&about->peers, n * sizeof(PetscReal), mine, all, 0, stream)));
+  if (about->peers.nproc) PetscCall(MatHaloCheck(HaloGather(&about->peers, n * sizeof(PetscReal), mine, all, 0, stream)));
+  else PetscCall(MatHaloGatherNCCL(about, n, mine, all, stream));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
-#endif
 
 PetscErrorCode MatHaloCommReach(MatHaloComm *c, PetscBool *reach)
 {
