@@ -183,15 +183,15 @@ PetscErrorCode MatAIJDeviceGetArrays(Mat A, SysCSR *csr)
 
 PetscErrorCode MatAIJDeviceUpload(Mat A)
 {
-  Mat       blocks[2] = {A, NULL};
-  PetscBool seq, bound;
-  SysCSR    csr;
+  const PetscInt *columns;
+  Mat             blocks[2];
+  PetscBool       bound;
+  SysCSR          csr;
 
   PetscFunctionBegin;
   PetscCall(MatBoundToCPU(A, &bound));
   if (!MatAIJIsCUSPARSE(A) || bound) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscObjectBaseTypeCompare((PetscObject)A, MATSEQAIJ, &seq));
-  if (!seq) PetscCall(MatMPIAIJGetSeqAIJ(A, &blocks[0], &blocks[1], NULL));
+  PetscCall(MatAIJGetBlocks(A, blocks, &columns));
   for (int k = 0; k < 2; k++) {
     if (blocks[k]) PetscCall(MatAIJDeviceGetArrays(blocks[k], &csr));
   }

@@ -186,36 +186,25 @@ static PetscErrorCode MGCycleTransposeAIJ(struct _MGCycleDevice *d, Mat A, SysCS
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The block of a matrix whose product this process makes alone: the matrix itself, or its diagonal block */
-static PetscErrorCode MGCycleBlock(Mat A, Mat *block, PetscBool *alone)
-{
-  PetscBool mpi;
-
-  PetscFunctionBegin;
-  *block = A;
-  PetscCall(PetscObjectBaseTypeCompare((PetscObject)A, MATMPIAIJ, &mpi));
-  if (mpi) PetscCall(MatMPIAIJGetSeqAIJ(A, block, NULL, NULL));
-  *alone = (PetscBool)!mpi;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 static PetscErrorCode MGCycleProduct(struct _MGCycleDevice *d, const MGCycleStep *step, Kernel *k, const char **why)
 {
   const MatShadowOps *ops  = NULL;
   void               *data = NULL;
-  PetscBool           aij = PETSC_FALSE, alone = PETSC_TRUE;
+  PetscBool           aij  = PETSC_FALSE;
   MatShadowCSR        csr;
   SysCSR              host;
   MatShadow          *s;
-  Mat                 A;
+  Mat                 A, blocks[2];
+  const PetscInt     *columns;
 
   PetscFunctionBegin;
   PetscCall(PetscMemzero(&csr, sizeof(csr)));
-  PetscCall(MGCycleBlock(step->A, &A, &alone));
+  PetscCall(MatAIJGetBlocks(step->A, blocks, &columns));
+  A            = blocks[0]; /* whose product this process makes alone */
   k->transpose = step->transpose;
   k->alpha     = step->alpha;
   k->beta      = step->y ? 1.0 : 0.0;
-  if (!alone) {
+  if (blocks[1]) {
     PetscCall(MatHaloShareSetUp(step->A, step->transpose, &k->share));
     if (!k->share.halo) *why = "the processes do not exchange entries in the stream";
     PetscCall(PetscObjectStateGet((PetscObject)step->A, &k->share_state));
@@ -360,18 +349,18 @@ static PetscErrorCode MGCycleRecord(PC pc, MGCycle *c)
 /* Counts the products, and the operations of passes */
 static PetscErrorCode MGCycleCount(const MGCycle *c)
 {
-  PetscLogDouble flops = 0;
-  PetscBool      alone = PETSC_TRUE;
-  Mat            A;
+  PetscLogDouble  flops = 0;
+  const PetscInt *columns;
+  Mat             blocks[2];
 
   PetscFunctionBegin;
   for (PetscInt i = 0; i < c->nstep; i++) {
     const Kernel *k = c->device->kernel + i;
 
     if (k->kind == MG_CYCLE_PRODUCT) {
-      PetscCall(MGCycleBlock(c->step[i].A, &A, &alone));
-      PetscCall(MatShadowDeviceMade(A, 1, (PetscBool)!k->mult));
-      if (!alone) PetscCall(MatHaloShareMade(c->step[i].A, 1));
+      PetscCall(MatAIJGetBlocks(c->step[i].A, blocks, &columns));
+      PetscCall(MatShadowDeviceMade(blocks[0], 1, (PetscBool)!k->mult));
+      if (blocks[1]) PetscCall(MatHaloShareMade(c->step[i].A, 1));
     } else if (k->kind == MG_CYCLE_PASS) flops += (6.0 + (PetscLogDouble)k->pass.bs) * (PetscLogDouble)k->pass.n;
     else flops += 2.0 * (PetscLogDouble)k->n * (PetscLogDouble)k->n;
   }
@@ -463,14 +452,14 @@ static void MGCycleExchange(MGCycle *c, Vec b, Vec x, Vec from, Vec to)
 
 PetscErrorCode MGCycleExpectDevice(const MGCycle *c)
 {
-  PetscBool alone = PETSC_TRUE;
-  Mat       A;
+  const PetscInt *columns;
+  Mat             blocks[2];
 
   PetscFunctionBegin;
   for (const MGCycleStep *s = c->step; s < c->step + c->nstep; s++) {
     if (s->kind != MG_CYCLE_PRODUCT) continue;
-    PetscCall(MGCycleBlock(s->A, &A, &alone));
-    if (!alone) PetscCall(MatHaloExpect(s->A, s->transpose));
+    PetscCall(MatAIJGetBlocks(s->A, blocks, &columns));
+    if (blocks[1]) PetscCall(MatHaloExpect(s->A, s->transpose));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
