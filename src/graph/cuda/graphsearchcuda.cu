@@ -96,7 +96,7 @@ static __device__ __forceinline__ Word SearchRow(unsigned mask, int first, int e
   return found & want;
 }
 
-/* Follows the edges of unreached vertices backwards: groups of threads for short rows, a warp for those of more than SYS_WARP * GRAPH_SEARCH_LANES
+/* Follows the edges of unreached vertices backwards: groups of threads for short rows, a warp for each row of more than SYS_WARP * GRAPH_SEARCH_LANES
    entries */
 static __global__ void __launch_bounds__(SYS_THREADS) SearchPull(int m, const int *i, const int *j, Word all, const Word *seen, const Word *last, Word *next)
 {

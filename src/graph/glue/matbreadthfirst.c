@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
    MatBreadthFirst(): searches from several vertices, 64 at a time: bit s of a vertex's word is set if source s has reached it. A level follows the
-   edges that leave the last level's vertices, or those of unreached vertices backwards, whichever are fewer.
+   edges that leave the last level's vertices, or follows the edges into unreached vertices backwards, whichever are fewer.
 
    Source: S. Beamer, K. Asanovic, D. Patterson, Direction-Optimizing Breadth-First Search, SC 2012.
 */

@@ -2,8 +2,7 @@
 /*
    The transpose of an MPI matrix. PETSc puts every entry of the off-diagonal blocks into a stash and sorts them all; on a graph, with many such
    entries, its transpose took longer than the rest of a program before the first product. Here a process transposes its two blocks by counting and
-   sends each owner its columns of the off-diagonal one. Rows of lower processes precede those of higher ones, so the entries are sorted without
-   comparisons.
+   sends each owner its columns of the off-diagonal one. Rows arrive in the order of the processes, so the entries are sorted without comparisons.
 */
 #include "mat/aij/aijexchange.h"
 
@@ -19,7 +18,7 @@ static void ColumnsPartition(const MatAIJRows *c, int threads, PetscInt cut[])
 }
 
 /* Creates the columns of a block, which are rows of the transpose. Column k has the global number garray[k], or first + k if garray is NULL. Each
-   thread reads all entries and writes those of its own columns. */
+   thread reads all entries and writes the entries of its own columns. */
 static PetscErrorCode ColumnsCreate(Mat block, const PetscInt garray[], PetscInt first, MatAIJRows *c)
 {
   SysCSR    csr;

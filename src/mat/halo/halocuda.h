@@ -36,7 +36,7 @@ SysStatus HaloPack(int n, const int *entries, const SysScalar *x, SysScalar *to,
 /* y = alpha A x + y; only the listed rows of y are read and written */
 SysStatus HaloAdd(const HaloRows *, const int *j, const SysScalar *a, SysScalar alpha, const SysScalar *x, SysScalar *y, SysStream);
 
-/* The same with an alpha of 1, and sums that add up to the product of v, a vector like y, with what is added to y. Their number does not depend on the device. */
+/* y = A x + y, with partial sums of the dot product of v and A x. The number of sums does not depend on the device. */
 int       HaloAddSumCount(const HaloRows *);
 SysStatus HaloAddDot(const HaloRows *, const int *j, const SysScalar *a, const SysScalar *x, SysScalar *y, const SysScalar *v, SysScalar *sums, SysStream);
 
@@ -60,8 +60,8 @@ typedef struct {
    that do not come are 0; without, the device waits for ever. */
 SysStatus HaloGather(const HaloPeers *, size_t bytes, const void *mine, void *all, int64_t limit, SysStream);
 
-/* An exchange of entries with neighbours through rooms, one of each process, that all of them can reach. Entries offset[p] to offset[p + 1] of those to send go to process
-   peer[p], in whose room they get the places from place[p] on; come entries are received. */
+/* An exchange of entries with neighbours. Each process has a room, which all of them can reach. Entries offset[p] to offset[p + 1] of the list to send go to process peer[p], into
+   its room from place[p] on; the process receives come entries. */
 #define HALO_ROOM_HEAD 256 /* bytes before the two sets of stride entries */
 typedef struct {
   int     npeers, rank, come, peer[HALO_PEERS], offset[HALO_PEERS + 1], place[HALO_PEERS];

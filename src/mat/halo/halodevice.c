@@ -121,9 +121,9 @@ static PetscErrorCode MatHaloCompare(Mat A, MatShadow *s)
 
 /* ------------------------------------------------- products ------------------------------------------------- */
 
-/* Does petsc-amb make the exchange for this product? It does from the first one on if the GPUs reach each other, if the user chose a path, or if the user forbade measuring. Else
-   PETSc's scatter makes the first ones: a halo takes as long to make as some dozens of small products, and the matrix may be destroyed soon. All processes have the same
-   answer. */
+/* Sets *serves if petsc-amb exchanges the entries of this product: from the first product on if the GPUs reach each other, the user chose a path, or the user turned measuring off.
+   Otherwise PETSc's scatter serves the first products: a halo costs as much as some dozens of small products, and the matrix may be destroyed soon. The result is the same on all
+   processes. */
 static PetscErrorCode MatHaloServes(MatShadow *s, PetscBool *serves)
 {
   const PetscInt first = s->owner->cmap->N > MAT_HALO_LARGE ? 10 : 60;

@@ -42,7 +42,7 @@ static PetscErrorCode MatHaloPeersFree(MPI_Comm comm, HaloPeers *p)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Allocates bytes on each process, set to 0, and maps those of all others; ok is 0 on all processes if one of them cannot */
+/* Allocates zeroed memory on each process and maps the memory of all others. If one process fails, ok is 0 on all. */
 static PetscErrorCode MatHaloPeersMap(MPI_Comm comm, HaloPeers *p, size_t bytes, PetscMPIInt *ok)
 {
   cudaIpcMemHandle_t *all, mine;
@@ -108,8 +108,8 @@ PetscErrorCode MatHaloStartPeers(MatHaloComm *c)
 
 /* ------------------------------------------------- rooms ------------------------------------------------- */
 
-/* Rooms lie at the same place of an arena on all processes: they are given in the order in which halos are made, one after the other. A room comes back when all those of
-   its arena have: processes may destroy matrices in different orders. */
+/* A room has the same offset in an arena on all processes, which create halos in the same order. Processes may destroy matrices in different orders, so an arena is used again
+   when it has no room left in use. */
 struct _MatHaloArena {
   HaloPeers     memory;
   size_t        size, used;
@@ -164,7 +164,7 @@ static PetscErrorCode MatHaloArenaFind(MatHaloComm *c, size_t bytes, MatHaloAren
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The route out of one side of a halo into the other; place[] has for each process where its entries from this one begin */
+/* Sets the route from one side of a halo to the other. place[p] is the offset in the room of process p. */
 static void MatHaloRouteFill(const MatHaloSide *out, const MatHaloSide *in, const int place[], HaloRoute *r)
 {
   r->npeers = out->n;
@@ -184,7 +184,7 @@ static void MatHaloRouteFill(const MatHaloSide *out, const MatHaloSide *in, cons
   r->come = in->offset[in->n];
 }
 
-/* Gets a room for a halo and tells the neighbours where their entries go in it; ok is the same on all processes */
+/* Creates the room of a halo and sends the neighbours the offsets of their entries in it. ok is the same on all processes. */
 PetscErrorCode MatHaloRouteSetUp(MatHalo *h, PetscBool *ok)
 {
   MatHaloComm *const c     = h->about;
