@@ -44,7 +44,7 @@ PetscBool MatAIJIsCUSPARSE(Mat A)
 {
   const char *type = ((PetscObject)A)->type_name;
 
-  return (PetscBool)(type && (strcmp(type, MATSEQAIJCUSPARSE) == 0 || strcmp(type, MATMPIAIJCUSPARSE) == 0));
+  return (PetscBool)(type && (strcmp(type, MATSEQAIJCUSPARSE) == 0 || strcmp(type, MATMPIAIJCUSPARSE) == 0 || MatAIJIsDeferred(A)));
 }
 
 const struct _MatOps *MatAIJGetBase(Mat A)
@@ -61,6 +61,12 @@ PetscErrorCode MatAIJGetPattern(Mat A, SysCSR *csr)
   PetscBool done;
 
   PetscFunctionBegin;
+#if defined(SYS_HAVE_DEVICE)
+  if (MatAIJIsDeferred(A)) {
+    PetscCall(MatAIJDeferredGetPattern(A, csr));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+#endif
   csr->m = A->rmap->n;
   csr->n = A->cmap->n;
   csr->i = csr->j = NULL;
@@ -70,11 +76,27 @@ PetscErrorCode MatAIJGetPattern(Mat A, SysCSR *csr)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode MatAIJGetSizes(Mat A, SysCSR *csr)
+{
+  PetscFunctionBegin;
+#if defined(SYS_HAVE_DEVICE)
+  if (MatAIJIsDeferred(A)) {
+    PetscCall(MatAIJDeferredGetDevice(A, csr));
+    csr->i = csr->j = NULL;
+    csr->a          = NULL;
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+#endif
+  PetscCall(MatAIJGetPattern(A, csr));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode MatAIJGetArrays(Mat A, SysCSR *csr)
 {
   const PetscScalar *a;
 
   PetscFunctionBegin;
+  PetscCall(MatAIJComplete(A));
   PetscCall(MatAIJGetPattern(A, csr));
   PetscCall(MatSeqAIJGetArrayRead(A, &a));
   csr->a = a;

@@ -39,7 +39,7 @@ static inline void MatAIJMoveProduct(Mat A, Mat B)
 
 /* ------------------------------------------------- arrays ------------------------------------------------- */
 
-/* Gets the pattern of a sequential matrix, which is always on the host */
+/* Gets the pattern of a sequential matrix on the host */
 extern PetscErrorCode MatAIJGetPattern(Mat A, SysCSR *csr);
 
 /* Gets the pattern and the values of a sequential matrix on the host. PETSc copies newer values from the device. */
@@ -48,8 +48,11 @@ extern PetscErrorCode MatAIJGetArrays(Mat A, SysCSR *csr);
 /* Gets the blocks of a matrix, the second NULL on one process, and the global columns of the second */
 extern PetscErrorCode MatAIJGetBlocks(Mat A, Mat block[2], const PetscInt **garray);
 
-/* Returns PETSC_TRUE if A is an AIJCUSPARSE, sequential or MPI */
+/* Returns PETSC_TRUE if A is an AIJCUSPARSE, sequential or MPI, deferred or not */
 extern PetscBool MatAIJIsCUSPARSE(Mat A);
+
+/* Gets the sizes of a sequential matrix, and its pattern if the host has it: that of a deferred matrix is fetched by MatAIJGetPattern() only */
+extern PetscErrorCode MatAIJGetSizes(Mat A, SysCSR *csr);
 
 /* Returns the number of host threads for loops over nz entries */
 static inline int MatAIJThreads(PetscInt nz)
@@ -82,10 +85,38 @@ extern void           MatAIJPagesEnd(void);
 extern PetscErrorCode (*MatAIJCreateSeqCUSPARSE)(Mat), (*MatAIJCreateMPICUSPARSE)(Mat);
 extern struct _MatOps MatAIJBaseSeqCUSPARSE, MatAIJBaseMPICUSPARSE;
 
+/* Deferred matrices (aijdeferdevice.c): AIJCUSPARSE with entries on the device only, which become complete when an operation other than a product requires it */
+  #define MAT_AIJ_DEFERRED_SEQ "seqaijcusparsedeferred"
+  #define MAT_AIJ_DEFERRED_MPI "mpiaijcusparsedeferred"
+extern PetscErrorCode   MatDestroy_AIJDeferred(Mat A);
+static inline PetscBool MatAIJIsDeferred(Mat A)
+{
+  return (PetscBool)(A->ops->destroy == MatDestroy_AIJDeferred);
+}
+
+/* Creates a sequential AIJCUSPARSE without entries that PETSc takes for assembled. MatAIJDefer() gives it those of *csr, arrays on the device that it
+   copies. The matrix is deferred then if its products with vectors and matrices do not require an AIJCUSPARSE, and complete otherwise. In between it may become a block of an MPI matrix
+   if MAT_AIJ_DEFERS_BLOCKS; MatAIJDeferMPI() defers that after its blocks. */
+  #define MAT_AIJ_DEFERS_BLOCKS PETSC_VERSION_GE(3, 23, 0)
+extern PetscErrorCode MatAIJDeferCreate(PetscInt m, PetscInt n, Mat *A);
+extern PetscErrorCode MatAIJDeferSetUp(Mat A); /* the same for a sequential AIJCUSPARSE that has its type and sizes */
+extern PetscErrorCode MatAIJDefer(Mat A, const SysCSR *csr, PetscBool products);
+extern PetscErrorCode MatAIJDeferMPI(Mat A);
+
+/* Restores the operations of a complete matrix, without entries */
+extern PetscErrorCode MatAIJDeferredForget(Mat A);
+
+/* The pattern on the host, and the arrays on the device */
+extern PetscErrorCode MatAIJDeferredGetPattern(Mat A, SysCSR *csr);
+extern PetscErrorCode MatAIJDeferredGetDevice(Mat A, SysCSR *csr);
+extern PetscErrorCode MatAIJDeferredGetDiagonal(Mat A, Vec d);
+
 /* Returns PETSC_TRUE if operations use the values of a sequential matrix on the device */
 static inline PetscBool MatAIJValuesOnDevice(Mat A)
 {
-  return (PetscBool)(!A->boundtocpu && strcmp(((PetscObject)A)->type_name, MATSEQAIJCUSPARSE) == 0);
+  const char *type = ((PetscObject)A)->type_name;
+
+  return (PetscBool)(!A->boundtocpu && (strcmp(type, MATSEQAIJCUSPARSE) == 0 || strcmp(type, MAT_AIJ_DEFERRED_SEQ) == 0));
 }
 
 static inline const struct _MatOps *MatAIJGetBaseCUSPARSE(PetscBool seq)
@@ -100,6 +131,11 @@ static inline void MatAIJSetHostNewest(Mat A)
 }
 
 #else
+
+static inline PetscBool MatAIJIsDeferred(Mat A)
+{
+  return PETSC_FALSE;
+}
 
 static inline PetscBool MatAIJValuesOnDevice(Mat A)
 {
@@ -139,8 +175,15 @@ SYS_DEVICE PetscErrorCode MatAIJDeviceAllocate(size_t bytes, void *memory, Petsc
 SYS_DEVICE PetscErrorCode MatAIJDeviceGetCSR(Mat A, SysCSR *csr, SysStream *stream) SYS_STUB(PETSC_SUCCESS);
 SYS_DEVICE PetscErrorCode MatAIJDeviceGetArrays(Mat A, SysCSR *csr) SYS_STUB(PETSC_SUCCESS);
 
+/* Gets the arrays of a sequential AIJCUSPARSE on the device to write its values, all of them, in the same pattern */
+SYS_DEVICE PetscErrorCode MatAIJDeviceGetWrite(Mat A, const int **i, const int **j, PetscScalar **a) SYS_STUB(PETSC_SUCCESS);
+SYS_DEVICE PetscErrorCode MatAIJDeviceRestoreWrite(Mat A, PetscScalar **a) SYS_STUB(PETSC_SUCCESS);
+
 /* Uploads an AIJCUSPARSE, or both blocks of a MPIAIJCUSPARSE, unless it is on the GPU or bound to the CPU */
 SYS_DEVICE PetscErrorCode MatAIJDeviceUpload(Mat A) SYS_STUB(PETSC_SUCCESS);
+
+/* Makes an AIJCUSPARSE of a deferred matrix; no-op for others */
+SYS_DEVICE PetscErrorCode MatAIJComplete(Mat A) SYS_STUB(PETSC_SUCCESS);
 
 /* Creates a sequential AIJ from these arrays. With own, they are from PetscMalloc(), and the matrix frees them; otherwise they stay the caller's. PETSc does not search its rows for
    I-nodes, which would take one thread longer than everything else; its preallocation would need five arrays of one entry a row in place of two. */

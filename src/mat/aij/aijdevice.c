@@ -144,6 +144,16 @@ PetscErrorCode MatAIJDeviceGetCSR(Mat A, SysCSR *csr, SysStream *stream)
   PetscBool       done;
 
   PetscFunctionBegin;
+  *stream = PetscDefaultCudaStream; /* AIJCUSPARSE uses this stream too */
+  if (MatAIJIsDeferred(A)) {
+    SysCSR device;
+
+    PetscCall(MatAIJDeferredGetDevice(A, &device));
+    csr->i = device.i;
+    csr->j = device.j;
+    csr->a = device.a;
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   if (new_values) {
     PetscCall((*MatAIJBaseSeq.getrowij)(A, 0, PETSC_FALSE, PETSC_FALSE, &m, &i, &j, &done));
     PetscCall(MatSeqAIJGetArrayRead(A, (const PetscScalar **)&a));
@@ -162,7 +172,6 @@ PetscErrorCode MatAIJDeviceGetCSR(Mat A, SysCSR *csr, SysStream *stream)
     PetscCall(MatAIJDeviceUnpin(a, pinned[2]));
     PetscCall(MatSeqAIJRestoreArrayRead(A, (const PetscScalar **)&a));
   }
-  *stream = PetscDefaultCudaStream; /* AIJCUSPARSE uses this stream too */
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -172,12 +181,37 @@ PetscErrorCode MatAIJDeviceGetArrays(Mat A, SysCSR *csr)
   SysStream stream;
 
   PetscFunctionBegin;
-  PetscCall(MatAIJGetPattern(A, &host));
+  PetscCall(MatAIJGetSizes(A, &host));
   if (host.nz) PetscCall(MatAIJDeviceGetCSR(A, &device, &stream));
   *csr    = device;
   csr->m  = host.m;
   csr->n  = host.n;
   csr->nz = host.nz;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode MatAIJDeviceGetWrite(Mat A, const int **i, const int **j, PetscScalar **a)
+{
+  SysCSR csr;
+
+  PetscFunctionBegin;
+  if (MatAIJIsDeferred(A)) {
+    PetscCall(MatAIJDeferredGetDevice(A, &csr));
+    *i = csr.i;
+    *j = csr.j;
+    *a = (PetscScalar *)csr.a;
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(MatSeqAIJCUSPARSEGetIJ(A, PETSC_FALSE, i, j));
+  PetscCall(MatSeqAIJCUSPARSEGetArrayWrite(A, a));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode MatAIJDeviceRestoreWrite(Mat A, PetscScalar **a)
+{
+  PetscFunctionBegin;
+  if (MatAIJIsDeferred(A)) PetscCall(PetscObjectStateIncrease((PetscObject)A));
+  else PetscCall(MatSeqAIJCUSPARSERestoreArrayWrite(A, a));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

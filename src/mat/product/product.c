@@ -211,9 +211,14 @@ static PetscErrorCode MatProductFindProvider(Mat C, const MatProductProvider **f
    else to AIJ's on the host */
 static PetscErrorCode MatProductTake(Mat C, const MatProductProvider *provider, const char why[])
 {
+  Mat       operand[3];
   PetscBool seq;
 
   PetscFunctionBegin;
+  MatProductGetOperands(C, operand);
+  for (int k = 0; k < 3 && operand[k]; k++) {
+    if (!provider || C->product->type != MATPRODUCT_PtAP) PetscCall(MatAIJComplete(operand[k])); /* deferred operands are for Galerkin products */
+  }
   PetscCall(PetscObjectBaseTypeCompare((PetscObject)C->product->A, MATSEQAIJ, &seq));
   if (provider) {
     PetscCall(MatProductSetAlgorithm(C, provider->algorithm));

@@ -110,6 +110,8 @@ PetscErrorCode MatShadowDeviceExpect(const MatShadowFormat *format)
   PetscCall(MatShadowDeviceReplace(MATMPIAIJ, MatCreate_MPIAIJ_Shadow, &create_mpi, CONVERT_MPI, &convert_mpi));
   PetscCall(MatShadowDeviceReplace(MATSEQAIJCUSPARSE, MatCreate_SeqAIJCUSPARSE_Shadow, &MatAIJCreateSeqCUSPARSE, NULL, NULL));
   PetscCall(MatShadowDeviceReplace(MATMPIAIJCUSPARSE, MatCreate_MPIAIJCUSPARSE_Shadow, &MatAIJCreateMPICUSPARSE, NULL, NULL));
+  PetscCall(MatRegister(MAT_AIJ_DEFERRED_SEQ, MatCreate_SeqAIJCUSPARSE_Shadow)); /* for MatSetType() with the name of another matrix */
+  PetscCall(MatRegister(MAT_AIJ_DEFERRED_MPI, MatCreate_MPIAIJCUSPARSE_Shadow));
   MatShadowForAIJCUSPARSE = format;
   device_expected         = PETSC_TRUE;
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -281,6 +281,7 @@ PetscErrorCode MatShadowAttach(Mat A, const MatShadowFormat *format, const MatSh
   MatShadow *s;
 
   PetscFunctionBegin;
+  PetscCall(MatAIJComplete(A));
   PetscCall(PetscStrbeginswith(((PetscObject)A)->type_name, MATSEQAIJ, &seq));
   PetscCall(MatShadowSetOperations(A));
   if (!MatAIJIsCUSPARSE(A) && !MatShadowForAIJ) PetscCall(MatShadowRename(A, seq ? format->seqtype : format->mpitype));
@@ -298,6 +299,7 @@ PetscErrorCode MatShadowDetach(Mat A)
   const MatShadowFormat *format;
 
   PetscFunctionBegin;
+  PetscCall(MatAIJComplete(A));
   PetscCall(MatShadowGetFormat(A, &format));
   A->ops->view                  = base->view;
   A->ops->duplicate             = base->duplicate;

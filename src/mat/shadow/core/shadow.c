@@ -30,7 +30,7 @@ static void MatShadowSetPatience(MatShadow *s)
     p->update  = SYS_TUNE_DEVICE_UPDATE;
     p->lasting = SYS_TUNE_DEVICE_LASTING;
   }
-  if (s->level && p->convert < SYS_TUNE_LEVEL) p->convert = p->update = 0;
+  if ((s->level && p->convert < SYS_TUNE_LEVEL) || MatAIJIsDeferred(s->owner)) p->convert = p->update = 0; /* a deferred matrix has no AIJ for the first products */
 }
 
 MatShadowConversions MatShadowConverted;
@@ -100,7 +100,7 @@ static PetscErrorCode MatShadowGetCSR(Mat A, const MatShadow *s, MatShadowCSR *c
   PetscFunctionBegin;
   PetscCall(PetscMemzero(csr, sizeof(*csr)));
   csr->values = (SysValues)s->values;
-  PetscCall(MatAIJGetPattern(A, &csr->A));
+  PetscCall(MatAIJGetSizes(A, &csr->A));
   *i = csr->A.i;
   *j = csr->A.j;
   if (MatShadowOnDevice(s)) {

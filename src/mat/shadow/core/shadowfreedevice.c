@@ -87,6 +87,7 @@ PetscErrorCode MatShadowDeviceGetRows(Mat A, const MatShadow *s, MatShadowCSR *c
    copies unchecked. PETSc would mistake a matrix of state 0 for the empty structure's. */
 static const char *MatShadowDeviceNeedsCopy(Mat A, const MatShadow *s)
 {
+  if (MatAIJIsDeferred(A)) return "the host has no entries";
   if (A->product) return "the matrix is the result of a product";
   if (s->coo) return "its values are set by MatSetValuesCOO()";
   if (s->ops->readsaij && (*s->ops->readsaij)(s->data)) return "products read rows of it";

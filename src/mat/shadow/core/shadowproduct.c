@@ -14,6 +14,7 @@ static PetscErrorCode MatShadowBaseMult(Mat A, const MatShadow *s, PetscBool tra
   const struct _MatOps *base = MatShadowOnDevice(s) ? MatAIJGetBaseCUSPARSE(PETSC_TRUE) : &MatAIJBaseSeq;
 
   PetscFunctionBegin;
+  PetscCall(MatAIJComplete(A));
   if (MatShadowOnDevice(s) && transpose && yy && yy != zz) { /* AIJCUSPARSE adds to z instead of y in this product */
     PetscCall(MatShadowDeviceCopy(yy, zz));
     yy = zz;

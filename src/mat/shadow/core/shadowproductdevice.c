@@ -197,13 +197,15 @@ static PetscErrorCode MatShadowDeviceDestroyVecs(Vec *x, Vec *y, PetscScalar **a
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Times the product on the format and on AIJCUSPARSE, on zero vectors; *tried = PETSC_FALSE if memory is short */
+/* Times the product on the format and on AIJCUSPARSE, on zero vectors; *tried = PETSC_FALSE if memory is short, or A has no AIJCUSPARSE yet */
 PetscErrorCode MatShadowDeviceTry(Mat A, MatShadow *s, const MatShadowCSR *csr, PetscBool transpose, PetscBool *tried)
 {
   PetscScalar *array;
   Vec          x, y;
 
   PetscFunctionBegin;
+  *tried = PETSC_FALSE;
+  if (MatAIJIsDeferred(A)) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatShadowDeviceCreateVecs(transpose ? csr->A.m : csr->A.n, transpose ? csr->A.n : csr->A.m, csr->stream, &x, &y, &array));
   *tried = (PetscBool)(array != NULL);
   if (!array) PetscFunctionReturn(PETSC_SUCCESS);
@@ -223,7 +225,7 @@ PetscErrorCode MatShadowDeviceExpectTranspose(Mat A)
 
   PetscFunctionBegin;
   if (!MatAIJIsCUSPARSE(A)) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscObjectTypeCompare((PetscObject)A, MATSEQAIJCUSPARSE, &seq));
+  PetscCall(PetscObjectBaseTypeCompare((PetscObject)A, MATSEQAIJ, &seq));
   if (!seq) PetscCall(MatMPIAIJGetSeqAIJ(A, &B, NULL, NULL));
   if (B->boundtocpu || !B->rmap->n || !B->cmap->n) PetscFunctionReturn(PETSC_SUCCESS);
   if (MatShadowIsSequential(B)) PetscCall(MatShadowGet(B, &s));
@@ -239,7 +241,10 @@ PetscErrorCode MatShadowDeviceExpectTranspose(Mat A)
     PetscCall(MatShadowDeviceGetRows(B, s, &csr));
     PetscCall(MatShadowDeviceMult(s, &csr, PETSC_TRUE, x, y, &done));
     s->trial[1].verdict = done ? MAT_SHADOW_FOR_FORMAT : MAT_SHADOW_FOR_AIJ;
-  } else PetscCall((*MatAIJBaseSeqCUSPARSE.multtranspose)(B, x, y));
+  } else {
+    PetscCall(MatAIJComplete(B));
+    PetscCall((*MatAIJBaseSeqCUSPARSE.multtranspose)(B, x, y));
+  }
   PetscCall(MatShadowDeviceDestroyVecs(&x, &y, &array));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

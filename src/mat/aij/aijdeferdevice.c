@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+   Deferred matrices: AIJCUSPARSE whose entries kernels created, and which are on the device only.
+
+   PETSc's AIJ requires its pattern on the host before it has arrays on the device: two copies over the bus, and several passes of one thread over all rows, which take
+   longer than the kernels that compute an interpolation. A deferred matrix has three arrays on the device instead, from which it is converted to a format and multiplied. Any other
+   operation completes it first: then it is the AIJCUSPARSE that it would have been from the beginning. A deferred MPI matrix has deferred blocks.
+
+   The type name differs from AIJCUSPARSE's until then: PETSc reads the data of an operand if it knows the name.
+*/
+#include <petscdevice_cuda.h>
+
+#include "mat/aij/aijcuda.h"
+#include "mat/aij/aijdefer.h"
+#include "sys/sysmemory.h"
+
+#define DEFERRED "MatAIJDeferred"
+
+PetscErrorCode MatAIJDeferredGet(Mat A, MatAIJDeferred **d)
+{
+  PetscContainer container;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectQuery((PetscObject)A, DEFERRED, (PetscObject *)&container));
+  PetscCheck(container, PETSC_COMM_SELF, PETSC_ERR_PLIB, "A deferred matrix lost its arrays");
+  PetscCall(PetscContainerGetPointer(container, (void **)d));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MatAIJDeferredDestroy(PetscAMBCtxArgument arg)
+{
+  MatAIJDeferred *d = (MatAIJDeferred *)PetscAMBCtxGet(arg);
+
+  PetscFunctionBegin;
+  PetscCallCUDA(cudaFree((void *)d->device.i));
+  PetscCallCUDA(cudaFree((void *)d->device.j));
+  PetscCallCUDA(cudaFree((void *)d->device.a));
+  PetscCall(PetscFree(d->i));
+  PetscCall(PetscFree(d->j));
+  PetscCall(PetscFree(d));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ------------------------------------------------- arrays ------------------------------------------------- */
+
+/* Copies an array of the device to new memory of the host. All threads create the pages: one alone would take longer than the copy. */
+static PetscErrorCode MatAIJDeviceFetch(PetscInt n, const int *device, PetscInt **host)
+{
+  const PetscInt page = 4096 / (PetscInt)sizeof(**host);
+  PetscInt      *array;
+  PetscBool      pinned;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc1(n, &array));
+  SysAdvise(array, n * sizeof(*array));
+#pragma omp parallel for num_threads(SysThreads()) schedule(static)
+  for (PetscInt k = 0; k < n; k += page) array[k] = 0;
+  PetscCall(MatAIJDevicePin(array, n * sizeof(*array), &pinned));
+  PetscCallCUDA(cudaMemcpyAsync(array, device, n * sizeof(*array), cudaMemcpyDeviceToHost, PetscDefaultCudaStream));
+  PetscCallCUDA(cudaStreamSynchronize(PetscDefaultCudaStream));
+  PetscCall(MatAIJDeviceUnpin(array, pinned));
+  PetscCall(PetscLogGpuToCpu(n * (PetscLogDouble)sizeof(*array)));
+  *host = array;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode MatAIJDeferredGetPattern(Mat A, SysCSR *csr)
+{
+  MatAIJDeferred *d;
+
+  PetscFunctionBegin;
+  PetscCall(MatAIJDeferredGet(A, &d));
+  if (!d->i) {
+    PetscCall(MatAIJDeviceFetch((PetscInt)d->device.m + 1, d->device.i, &d->i));
+    PetscCall(MatAIJDeviceFetch((PetscInt)d->device.nz, d->device.j, &d->j));
+  }
+  *csr   = d->device;
+  csr->i = d->i;
+  csr->j = d->j;
+  csr->a = NULL;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode MatAIJDeferredGetDevice(Mat A, SysCSR *csr)
+{
+  MatAIJDeferred *d;
+
+  PetscFunctionBegin;
+  PetscCall(MatAIJDeferredGet(A, &d));
+  *csr = d->device;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode MatAIJDeferredGetDiagonal(Mat A, Vec v)
+{
+  MatAIJDeferred *d;
+  PetscScalar    *diagonal;
+  SysStatus       status;
+
+  PetscFunctionBegin;
+  PetscCall(MatAIJDeferredGet(A, &d));
+  PetscCall(VecCUDAGetArrayWrite(v, &diagonal));
+  status = AijDiagonal(&d->device, diagonal, PetscDefaultCudaStream);
+  PetscCall(VecCUDARestoreArrayWrite(v, &diagonal));
+  PetscCheck(status == SYS_SUCCESS, PETSC_COMM_SELF, PETSC_ERR_GPU, "The diagonal of a matrix on the GPU: %s", SysDeviceErrorText());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A copy on the device; *enough = PETSC_FALSE if memory is short */
+static PetscErrorCode MatAIJDeviceCopy(size_t bytes, const void *from, void *to, PetscBool *enough)
+{
+  PetscFunctionBegin;
+  if (!bytes || !*enough) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatAIJDeviceAllocate(bytes, to, enough));
+  if (*enough) PetscCallCUDA(cudaMemcpyAsync(*(void **)to, from, bytes, cudaMemcpyDeviceToDevice, PetscDefaultCudaStream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ------------------------------------------------- creation ------------------------------------------------- */
+
+PetscErrorCode MatAIJDeferSetUp(Mat A)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscLayoutSetUp(A->rmap));
+  PetscCall(PetscLayoutSetUp(A->cmap));
+  A->preallocated     = PETSC_TRUE;
+  A->assembled        = PETSC_TRUE;
+  A->nonzerostate     = 1;
+  A->ass_nonzerostate = 1; /* for PETSc, another assembly changes nothing */
+  A->num_ass          = 1;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode MatAIJDeferCreate(PetscInt m, PetscInt n, Mat *A)
+{
+  PetscFunctionBegin;
+  PetscCall(MatCreate(PETSC_COMM_SELF, A));
+  PetscCall(MatSetSizes(*A, m, n, m, n));
+  PetscCall(MatSetType(*A, MATSEQAIJCUSPARSE));
+  PetscCall(MatAIJDeferSetUp(*A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Copies *csr, which is on the device, and replaces the operations of A. *done = PETSC_FALSE if memory is short or PETSc has operations that petsc-amb does not know. */
+static PetscErrorCode MatAIJDeferTry(Mat A, const SysCSR *csr, PetscBool *done)
+{
+  MatAIJDeferred *d;
+  PetscContainer  container;
+
+  PetscFunctionBegin;
+  PetscCall(PetscNew(&d));
+  PetscCall(PetscContainerCreate(PETSC_COMM_SELF, &container));
+  PetscCall(PetscContainerSetPointer(container, d));
+  PetscCall(PetscContainerSetCtxDestroy(container, MatAIJDeferredDestroy));
+  d->device   = *csr;
+  d->device.i = d->device.j = NULL;
+  d->device.a               = NULL;
+  *done                     = PETSC_TRUE;
+  PetscCall(MatAIJDeviceCopy(csr->i ? (csr->m + 1) * sizeof(*csr->i) : 0, csr->i, &d->device.i, done));
+  PetscCall(MatAIJDeviceCopy(csr->nz * sizeof(*csr->j), csr->j, &d->device.j, done));
+  PetscCall(MatAIJDeviceCopy(csr->nz * sizeof(*csr->a), csr->a, &d->device.a, done));
+  if (*done) PetscCall(MatAIJDeferOperations(A, d, done));
+  if (*done) {
+    PetscCall(PetscObjectCompose((PetscObject)A, DEFERRED, (PetscObject)container));
+    A->offloadmask = PETSC_OFFLOAD_GPU;
+  }
+  PetscCall(PetscContainerDestroy(&container));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Fills an AIJCUSPARSE without rows */
+static PetscErrorCode MatAIJFill(Mat A, const SysCSR *pattern, const SysCSR *device)
+{
+  const PetscInt m = (PetscInt)pattern->m;
+  PetscInt      *lengths;
+  PetscScalar   *a;
+  SysCSR         csr;
+
+  PetscFunctionBegin;
+  A->preallocated  = PETSC_FALSE;
+  A->assembled     = PETSC_FALSE;
+  A->was_assembled = PETSC_FALSE;
+  A->offloadmask   = PETSC_OFFLOAD_UNALLOCATED;
+  PetscCall(PetscMalloc1(m, &lengths));
+  for (PetscInt r = 0; r < m; r++) lengths[r] = pattern->i[r + 1] - pattern->i[r];
+  PetscCall(MatSeqAIJSetPreallocation(A, 0, lengths));
+  PetscCall(PetscFree(lengths));
+  PetscCall(MatAIJGetPattern(A, &csr));
+  PetscCall(PetscArraycpy((PetscInt *)csr.j, pattern->j, pattern->nz));
+  PetscCall(MatSeqAIJSetColumnIndices(A, (PetscInt *)csr.j)); /* the columns are in place: the call sets the rows' lengths */
+  PetscCall(MatSetOption(A, MAT_USE_INODES, PETSC_FALSE));
+  PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatSetOption(A, MAT_NEW_NONZERO_LOCATION_ERR, PETSC_TRUE));
+  if (!device->nz) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatAIJDeviceGetArrays(A, &csr));
+  PetscCall(MatSeqAIJCUSPARSEGetArrayWrite(A, &a));
+  PetscCallCUDA(cudaMemcpyAsync(a, device->a, device->nz * sizeof(*a), cudaMemcpyDeviceToDevice, PetscDefaultCudaStream));
+  PetscCall(MatSeqAIJCUSPARSERestoreArrayWrite(A, &a));
+  PetscCallCUDA(cudaStreamSynchronize(PetscDefaultCudaStream)); /* the arrays end */
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode MatAIJDefer(Mat A, const SysCSR *csr, PetscBool products)
+{
+  PetscBool done    = PETSC_FALSE;
+  SysCSR    pattern = *csr;
+  PetscInt *i, *j;
+
+  PetscFunctionBegin;
+  if (products) PetscCall(MatAIJDeferTry(A, csr, &done));
+  if (done) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatAIJDeviceFetch((PetscInt)csr->m + 1, csr->i, &i));
+  PetscCall(MatAIJDeviceFetch((PetscInt)csr->nz, csr->j, &j));
+  pattern.i = i;
+  pattern.j = j;
+  PetscCall(MatAIJFill(A, &pattern, csr));
+  PetscCall(PetscFree(i));
+  PetscCall(PetscFree(j));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode MatAIJDeferMPI(Mat A)
+{
+  const SysCSR none = {0};
+  Mat          block[2];
+  PetscBool    done;
+
+  PetscFunctionBegin;
+  PetscCall(MatMPIAIJGetSeqAIJ(A, &block[0], &block[1], NULL));
+  if (MatAIJIsDeferred(block[0]) || MatAIJIsDeferred(block[1])) PetscCall(MatAIJDeferTry(A, &none, &done));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ------------------------------------------------- completion ------------------------------------------------- */
+
+PetscErrorCode MatAIJComplete(Mat A)
+{
+  MatAIJDeferred *d;
+  PetscObject     container;
+  PetscBool       seq;
+  SysCSR          pattern;
+  Mat             block[2];
+
+  PetscFunctionBegin;
+  if (!MatAIJIsDeferred(A)) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscInfo(A, "The entries are on the GPU only; an operation requires an AIJ\n"));
+  PetscCall(PetscObjectTypeCompare((PetscObject)A, MAT_AIJ_DEFERRED_SEQ, &seq));
+  if (seq) PetscCall(MatAIJDeferredGetPattern(A, &pattern));
+  PetscCall(MatAIJDeferredGet(A, &d));
+  PetscCall(PetscObjectQuery((PetscObject)A, DEFERRED, &container));
+  PetscCall(PetscObjectReference(container));
+  PetscCall(PetscObjectCompose((PetscObject)A, DEFERRED, NULL));
+  PetscCall(MatAIJDeferRestore(A, d));
+  if (seq) PetscCall(MatAIJFill(A, &pattern, &d->device));
+  else {
+    PetscCall(MatMPIAIJGetSeqAIJ(A, &block[0], &block[1], NULL));
+    for (int k = 0; k < 2; k++) PetscCall(MatAIJComplete(block[k]));
+    A->offloadmask = PETSC_OFFLOAD_BOTH; /* as after an assembly: the blocks have their own */
+  }
+  PetscCall(PetscObjectDereference(container));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Without its arrays; the matrix is about to end, or to change its type */
+PetscErrorCode MatAIJDeferredForget(Mat A)
+{
+  MatAIJDeferred *d;
+
+  PetscFunctionBegin;
+  PetscCall(MatAIJDeferredGet(A, &d));
+  PetscCall(MatAIJDeferRestore(A, d));
+  PetscCall(PetscObjectCompose((PetscObject)A, DEFERRED, NULL));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
