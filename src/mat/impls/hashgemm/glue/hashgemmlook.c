@@ -21,7 +21,7 @@ PetscErrorCode HashGEMMGlance(Mat A, HashGEMMSeen *seen)
   for (int k = 0; k < 2 && block[k]; k++) {
     SysCSR csr;
 
-    PetscCall(MatAIJGetPattern(block[k], &csr));
+    PetscCall(MatAIJGetSizes(block[k], &csr));
     seen->i[k]      = csr.i;
     seen->device[k] = MatAIJValuesOnDevice(block[k]);
     if (mpi) seen->state += ((PetscObject)block[k])->state + block[k]->num_ass; /* blocks may change without their matrix's state */
@@ -52,9 +52,12 @@ static PetscErrorCode HashGEMMFingerprintMat(Mat A, uint64_t *pattern, int *asce
     int       rows = 1;
     PetscBool done = PETSC_FALSE;
 
-    PetscCall(MatAIJGetPattern(block[k], &csr));
+    PetscCall(MatAIJGetSizes(block[k], &csr));
     if (MatAIJValuesOnDevice(block[k]) && csr.nz) PetscCall(HashGEMMDeviceLook(block[k], &one, &rows, &done));
-    if (!done) one = HashGEMMFingerprint(csr.m, csr.i, csr.j, &rows);
+    if (!done) {
+      PetscCall(MatAIJGetPattern(block[k], &csr));
+      one = HashGEMMFingerprint(csr.m, csr.i, csr.j, &rows);
+    }
     *pattern   = 31 * *pattern + one;
     *ascending = *ascending && rows;
   }

@@ -83,10 +83,10 @@ static PetscErrorCode HashGEMMDeviceGetBlocks(Mat A, SysCSR block[2])
   PetscCall(PetscMemzero(block, 2 * sizeof(*block)));
   PetscCall(MatMPIAIJGetSeqAIJ(A, &b[0], &b[1], NULL));
   for (int k = 0; k < 2; k++) {
-    PetscCall(MatAIJGetPattern(b[k], &csr));
+    PetscCall(MatAIJGetSizes(b[k], &csr));
     block[k].m = csr.m;
     block[k].n = csr.n;
-    if (csr.i[csr.m]) PetscCall(HashGEMMDeviceGetCSR(b[k], &block[k]));
+    if (csr.nz) PetscCall(HashGEMMDeviceGetCSR(b[k], &block[k]));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -105,8 +105,8 @@ PetscErrorCode HashGEMMDeviceParallelCreate(Mat C, Mat A, Mat B, const HashGEMMP
     SysCSR csr;
 
     if (!MatAIJValuesOnDevice(block[k])) PetscFunctionReturn(PETSC_SUCCESS);
-    PetscCall(MatAIJGetPattern(block[k], &csr));
-    if (k % 2 == 0 && !csr.i[csr.m]) PetscFunctionReturn(PETSC_SUCCESS);
+    PetscCall(MatAIJGetSizes(block[k], &csr));
+    if (k % 2 == 0 && !csr.nz) PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(HashGEMMDeviceStart(&done));
   if (done) PetscCall(PetscNew(&q->device));

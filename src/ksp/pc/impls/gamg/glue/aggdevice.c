@@ -171,81 +171,22 @@ PetscErrorCode AmbAggDeviceFactor(AmbAggLevel *level, PetscInt nvec, const Petsc
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* All threads make the pages of new memory: one alone takes longer than the copy that follows */
-static void AmbAggTouch(char *memory, size_t bytes)
-{
-  const int64_t page = 4096;
-
-  SysAdvise(memory, bytes);
-#pragma omp parallel for num_threads(SysThreads()) schedule(static)
-  for (int64_t k = 0; k < (int64_t)bytes; k += page) ((volatile char *)memory)[k] = 0;
-}
-
-/* The arrays of a matrix on the host */
-typedef struct {
-  PetscInt    *i, *j;
-  PetscScalar *a;
-} AmbAggArrays;
-
-/* New memory with a copy of an array of the device, pinned until AmbAggDeviceMakeMat() has copied it back */
-static PetscErrorCode AmbAggDeviceFetchArray(PetscInt n, const int *device, PetscInt **host, PetscBool *pinned)
-{
-  PetscFunctionBegin;
-  PetscCall(PetscMalloc1(n, host));
-  AmbAggTouch((char *)*host, n * sizeof(**host));
-  PetscCall(MatAIJDevicePin(*host, n * sizeof(**host), pinned));
-  PetscCallCUDA(cudaMemcpyAsync(*host, device, n * sizeof(**host), cudaMemcpyDeviceToHost, PetscDefaultCudaStream));
-  PetscCallCUDA(cudaStreamSynchronize(PetscDefaultCudaStream));
-  PetscCall(PetscLogGpuToCpu(n * (PetscLogDouble)sizeof(**host)));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* A block of the prolongator on the host, with the pattern of these arrays of the device. Its values remain without pages as long as nobody wants them there. */
-static PetscErrorCode AmbAggDeviceMakeBlock(const SysCSR *csr, PetscInt n, AmbAggArrays *arrays, PetscBool pinned[2], Mat *B)
-{
-  PetscFunctionBegin;
-  PetscCall(AmbAggDeviceFetchArray((PetscInt)csr->m + 1, csr->i, &arrays->i, &pinned[0]));
-  PetscCall(AmbAggDeviceFetchArray((PetscInt)csr->nz, csr->j, &arrays->j, &pinned[1]));
-  PetscCall(PetscMalloc1(csr->nz, &arrays->a));
-  SysAdvise(arrays->a, csr->nz * sizeof(*arrays->a));
-  PetscCall(MatAIJDeviceCreateWithArrays((PetscInt)csr->m, n, arrays->i, arrays->j, arrays->a, PETSC_TRUE, B));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* The values of a block, which is on the device now */
-static PetscErrorCode AmbAggDeviceSetValues(const SysCSR *csr, const AmbAggArrays *arrays, const PetscBool pinned[2], Mat B)
-{
-  const int   *i, *j;
-  PetscScalar *a;
-
-  PetscFunctionBegin;
-  if (csr->nz) {
-    PetscCall(MatSeqAIJCUSPARSEGetIJ(B, PETSC_FALSE, &i, &j));
-    PetscCall(MatSeqAIJCUSPARSEGetArrayWrite(B, &a));
-    PetscCallCUDA(cudaMemcpyAsync(a, csr->a, csr->nz * sizeof(*a), cudaMemcpyDeviceToDevice, PetscDefaultCudaStream));
-    PetscCall(MatSeqAIJCUSPARSERestoreArrayWrite(B, &a));
-    PetscCallCUDA(cudaStreamSynchronize(PetscDefaultCudaStream)); /* the arrays end */
-  }
-  PetscCall(MatAIJDeviceUnpin(arrays->i, pinned[0]));
-  PetscCall(MatAIJDeviceUnpin(arrays->j, pinned[1]));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* The matrix of these arrays of the device. Of an MPI matrix far[] are the columns of the second part, and belong to the matrix from now on. */
+/* The matrix of these arrays of the device, deferred. Of an MPI matrix far[] are the columns of the second part, and belong to the matrix from now on. */
 static PetscErrorCode AmbAggDeviceMakeMat(const AmbAggLevel *level, PetscInt nvec, int parts, const SysCSR csr[], PetscInt far[], Mat *P)
 {
-  AmbAggArrays arrays[2];
-  PetscBool    pinned[2][2];
-  Mat          block[2];
+  const PetscBool early = (PetscBool)(parts > 1 && !MAT_AIJ_DEFERS_BLOCKS);
+  Mat             block[2];
 
   PetscFunctionBegin;
-  for (int k = 0; k < parts; k++) PetscCall(AmbAggDeviceMakeBlock(&csr[k], (PetscInt)csr[k].n, &arrays[k], pinned[k], &block[k]));
+  for (int k = 0; k < parts; k++) {
+    PetscCall(MatAIJDeferCreate((PetscInt)csr[k].m, (PetscInt)csr[k].n, &block[k]));
+    if (early) PetscCall(MatAIJDefer(block[k], &csr[k], PETSC_FALSE));
+  }
   if (parts == 1) *P = block[0];
   else PetscCall(PetscAMBCreateMPIAIJWithSeqAIJ(level->comm, level->A->rmap->N, level->all * nvec, block[0], block[1], far, P));
-  PetscCall(MatConvert(*P, ((PetscObject)level->A)->type_name, MAT_INPLACE_MATRIX, P));
-  if (parts == 1) block[0] = *P;
-  else PetscCall(MatMPIAIJGetSeqAIJ(*P, &block[0], &block[1], NULL));
-  for (int k = 0; k < parts; k++) PetscCall(AmbAggDeviceSetValues(&csr[k], &arrays[k], pinned[k], block[k]));
+  PetscCall(AmbAggInherit(level->A, level->bs, nvec, P));
+  for (int k = 0; k < parts && !early; k++) PetscCall(MatAIJDefer(block[k], &csr[k], MatShadowIsOurs(*P)));
+  if (parts > 1 && !early && MatShadowIsOurs(*P)) PetscCall(MatAIJDeferMPI(*P));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -279,7 +220,6 @@ PetscErrorCode AmbAggDeviceProlongator(AmbAggLevel *level, PetscInt nvec, PetscR
       for (PetscInt k = 0; k < nfar * nvec; k++) columns[k] = far[k / nvec] * nvec + k % nvec;
     }
     PetscCall(AmbAggDeviceMakeMat(level, nvec, parts, csr, columns, P));
-    PetscCall(AmbAggInherit(level->A, level->bs, nvec, P));
   }
   PetscCall(PetscFree(far));
   PetscCall(PetscLogEventEnd(AMBAGG_Prolongator, level->A, 0, 0, 0));

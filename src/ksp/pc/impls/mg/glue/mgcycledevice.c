@@ -208,7 +208,7 @@ static PetscErrorCode MGCycleProduct(struct _MGCycleDevice *d, const MGCycleStep
     PetscCall(MatHaloShareSetUp(step->A, step->transpose, &k->share));
     if (!k->share.halo) *why = "the processes do not exchange entries in the stream";
     PetscCall(PetscObjectStateGet((PetscObject)step->A, &k->share_state));
-    PetscCall(MatAIJGetPattern(A, &host));
+    PetscCall(MatAIJGetSizes(A, &host));
     if (!host.nz) { /* z is y, or 0 */
       k->A.m = step->transpose ? A->cmap->n : A->rmap->n;
       PetscFunctionReturn(PETSC_SUCCESS);
