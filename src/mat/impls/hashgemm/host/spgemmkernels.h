@@ -333,7 +333,7 @@ static SYS_INLINE SysStatus FillSome(const int counted, const SpgemmProduct *P, 
     SysStatus         status;
     SysInt            col[LIST + SPGEMM_PAD];
     SysScalar         val[LIST + SPGEMM_PAD];
-    int               nmet;
+    int               nmet, ends; /* ends: kernels would write behind the result */
 
     g = 1;
     if (counted && !n) continue;
@@ -397,15 +397,16 @@ static SYS_INLINE SysStatus FillSome(const int counted, const SpgemmProduct *P, 
       w->products += (double)g * (double)row.products;
       n = row.products;
     }
-    if (counted && accumulator != SPGEMM_AUTO && P->i[last] - P->i[r + g] < SPGEMM_PAD) {
+    ends = counted && accumulator != SPGEMM_AUTO && P->i[last] - P->i[r + g] < SPGEMM_PAD;
+    if (ends) {
       status = SpgemmWorkRow(w, g * n + SPGEMM_PAD);
-      if (!status) status = FillRows(P, &row, list, val, accumulator, (int)g, w, &n, w->rowj, w->rowa);
       if (status) return status;
+    }
+    status = FillRows(P, &row, list, val, accumulator, (int)g, w, &n, ends ? w->rowj : j, ends ? w->rowa : a);
+    if (status) return status;
+    if (ends) {
       memcpy(j, w->rowj, sizeof(*j) * g * n);
       memcpy(a, w->rowa, sizeof(*a) * g * n);
-    } else {
-      status = FillRows(P, &row, list, val, accumulator, (int)g, w, &n, j, a);
-      if (status) return status;
     }
     if (!counted) {
       for (int64_t l = 0; l < g; l++) P->i[r + l + 1] = (SysInt)n;
