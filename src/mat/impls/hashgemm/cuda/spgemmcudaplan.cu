@@ -4,8 +4,7 @@
 */
 #include <limits.h>
 
-#include <cub/device/device_scan.cuh>
-
+#include "sys/syscub.cuh"
 #include "mat/impls/hashgemm/cuda/spgemmcuda.cuh"
 
 #define TEAM         8 /* lanes for a row, unless it is long */
@@ -596,14 +595,14 @@ SysStatus SpgemmDeviceOrderParts(int part_class, const SpgemmPart *part, int n, 
 
 SysStatus SpgemmDeviceScanSize(int m, size_t *bytes)
 {
-  SYS_CUDA(cub::DeviceScan::ExclusiveSum(NULL, *bytes, (const int *)NULL, (int *)NULL, m + 1));
+  SYS_CUDA(SysExclusiveSum(NULL, *bytes, (const int *)NULL, (int *)NULL, m + 1, 0));
   return SYS_SUCCESS;
 }
 
 /* size: m + 1 numbers, the last ignored */
 SysStatus SpgemmDeviceScan(int m, const int *size, int *i, void *work, size_t bytes, cudaStream_t stream)
 {
-  SYS_CUDA(cub::DeviceScan::ExclusiveSum(work, bytes, size, i, m + 1, stream));
+  SYS_CUDA(SysExclusiveSum(work, bytes, size, i, m + 1, stream));
   return SYS_SUCCESS;
 }
 
@@ -624,13 +623,13 @@ static __global__ void __launch_bounds__(SYS_THREADS) PlanRowProductsKernel(Spge
 
 SysStatus SpgemmDevicePlacesSize(int m, size_t *bytes)
 {
-  SYS_CUDA(cub::DeviceScan::ExclusiveSum(NULL, *bytes, (const unsigned long long *)NULL, (unsigned long long *)NULL, m));
+  SYS_CUDA(SysExclusiveSum(NULL, *bytes, (const unsigned long long *)NULL, (unsigned long long *)NULL, m, 0));
   return SYS_SUCCESS;
 }
 
 SysStatus SpgemmDevicePlaces(const SpgemmOperands *P, const unsigned char *line, unsigned long long *offset, void *work, size_t bytes, cudaStream_t stream)
 {
   SYS_CALL(SysLaunch(PlanRowProductsKernel, SysBlocks((int64_t)P->m * TEAM, SYS_THREADS), SYS_THREADS, 0, stream, *P, line, offset));
-  SYS_CUDA(cub::DeviceScan::ExclusiveSum(work, bytes, (const unsigned long long *)offset, offset, P->m, stream));
+  SYS_CUDA(SysExclusiveSum(work, bytes, offset, offset, P->m, stream));
   return SYS_SUCCESS;
 }
