@@ -265,6 +265,19 @@ static SysStatus AmbCreateBuild(const SysCSR *csr, const int *from, const Choice
   return A->filled ? AmbValuesStore(A, NULL, stream) : SYS_SUCCESS;
 }
 
+void AmbDeviceFree(AmbDevice *A)
+{
+  if (!A) return;
+  AmbStencilDestroy(&A->stencil);
+  AmbLiveDestroy(A);
+  (void)cudaFree(A->memory);
+  (void)cudaFree(A->val);
+  (void)cudaFree(A->small);
+  (void)cudaFree(A->table);
+  (void)cudaFree(A->layout.map);
+  free(A);
+}
+
 static SysStatus AmbCreateConverted(const SysCSR *csr, const int *from, const Choice *choice, Workspace *w, cudaStream_t stream, AmbDevice **A)
 {
   SysStatus status;
@@ -273,7 +286,7 @@ static SysStatus AmbCreateConverted(const SysCSR *csr, const int *from, const Ch
   if (!*A) return SYS_OUT_OF_MEMORY;
   status = AmbCreateBuild(csr, from, choice, w, stream, *A);
   if (status != SYS_SUCCESS) {
-    AmbDeviceDestroy(*A);
+    AmbDeviceFree(*A);
     *A = NULL;
     return status;
   }
@@ -348,7 +361,7 @@ static SysStatus AmbCreateTryChoice(Trials *t, const Choice *choice, Workspace *
     *A    = other;
     other = slower;
   }
-  AmbDeviceDestroy(other);
+  AmbDeviceFree(other);
   return status;
 }
 
@@ -416,7 +429,7 @@ SysStatus AmbDeviceConvert(const SysCSR *csr, const int *from, const AmbDevicePa
   if (status == SYS_SUCCESS) (*A)->transposed.values = params->values;
   if (status == SYS_SUCCESS && params->live && !params->measure && csr->nz) AmbLiveCreate(*A, params->threads != 0);
   if (status != SYS_SUCCESS) {
-    AmbDeviceDestroy(*A);
+    AmbDeviceFree(*A);
     *A = NULL;
   }
   return status;
