@@ -12,7 +12,7 @@
 # make accuracy   rounding errors of products and solvers beside those of aij, as a table; MATRICES="A B" gives files and generated matrices
 # make soak SECONDS=7200   whether memory stays constant in a long run; RANKS=number
 # make all     the library, bin/solve, bin/petscamb and the test programs
-# make site    the pages and the manual pages as HTML
+# make site    the pages and the manual pages as HTML; SHOTS=DIR writes a picture of each page
 # make results tables and plots of docs/results from its raw results
 # make where   prints the path of the library
 # make install library, header, tool, manual page, petscamb.pc and CMake's files into PREFIX (DESTDIR and LIBDIR honoured); make uninstall removes them
@@ -226,9 +226,10 @@ $(B)/cuda-check/%.o: %.cu $(B)/conf.mk
 	$(call say,NVCC,"$< (compile check)")
 	@$(AMB_NVCC) -c $(NVFLAGS) $(fast) -DSYS_TYPES_GIVEN -Iinclude -Isrc -MMD -MP -o $@ $<
 
-# the pages and the manual pages as HTML, by Sphinx; pip installs it into the build folder where it is missing
+# the pages and the manual pages as HTML, by Sphinx; pip installs it into the build folder where it is missing. A browser then measures them.
 site:
 	@$(PYTHON) docs/site/build.py $(B)/site
+	@PYTHON='$(PYTHON)' bash test/source/site.sh $(B)/site/html $(SHOTS)
 
 # tables from the raw results, which docs/results/measure.py makes
 results:

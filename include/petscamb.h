@@ -263,7 +263,7 @@ PETSC_EXTERN const char *const MatShadowValuesNames[];
 -  `MAT_SHADOW_DEVICE_GPU`  - on the GPU; an error if PETSc has no GPU to use
 
    Options Database Key:
-.  -mat_amb_device <auto,cpu,gpu> - see `MatShadowSetDevice()`
+.  -mat_shadow_device <auto,cpu,gpu> - see `MatShadowSetDevice()`
 
    Level: intermediate
 

@@ -6,7 +6,7 @@
 
 #include <cuda_runtime.h>
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
-  #error petsc-amb needs a GPU of compute capability 8.0 or newer: build PETSc for it, or keep matrices on the host with -mat_amb_device cpu
+  #error petsc-amb needs a GPU of compute capability 8.0 or newer: build PETSc for it, or keep matrices on the host with -mat_shadow_device cpu
 #endif
 
 #include "sys/syscuda.h"

@@ -2,8 +2,7 @@
 /*
    The pattern of a transposed matrix on a CUDA device, from a sort of the entries by column
 */
-#include <cub/device/device_radix_sort.cuh>
-
+#include "sys/syscub.cuh"
 #include "sys/syscuda.cuh"
 #include "sys/systranspose.cuh"
 
@@ -39,7 +38,7 @@ static size_t SysTransposeList(int64_t nz)
 cudaError_t SysTransposeSize(const SysCSR *A, size_t *bytes)
 {
   size_t            sort  = 0;
-  const cudaError_t error = cub::DeviceRadixSort::SortPairs(NULL, sort, A->j, (int *)NULL, (const int *)NULL, (int *)NULL, (int)A->nz, 0, SysBits(A->n - 1));
+  const cudaError_t error = SysSortPairs(NULL, sort, A->j, (int *)NULL, NULL, NULL, (int)A->nz, SysBits(A->n - 1), 0);
 
   *bytes = 2 * SysTransposeList(A->nz) + sort;
   return error;
@@ -55,7 +54,7 @@ cudaError_t SysTransposePattern(const SysCSR *A, void *work, size_t bytes, int *
     cudaError_t error;
 
     SysTransposeNumber<<<SysBlocks(nz), SYS_THREADS, 0, stream>>>(nz, number);
-    error = cub::DeviceRadixSort::SortPairs((char *)work + 2 * SysTransposeList(nz), sort, A->j, column, (const int *)number, from, nz, 0, SysBits((int64_t)n - 1), stream);
+    error = SysSortPairs((char *)work + 2 * SysTransposeList(nz), sort, A->j, column, number, from, nz, SysBits((int64_t)n - 1), stream);
     if (error != cudaSuccess) return error;
     SysTransposeRows<<<SysBlocks(nz), SYS_THREADS, 0, stream>>>(m, nz, A->i, from, j);
   }

@@ -80,15 +80,15 @@ spmm)
   small=("products" "transposed products" "two terms" "tiles" "unpacked panels" "sampled products" "not finite" "same bits")
   ;;
 batch)
-  sources=(test/kernels/batchdevice.cu src/sys/*.cu src/graph/batch/cuda/*.cu)
+  sources=(test/kernels/batchdevice.cu src/sys/syscuda.cu src/graph/batch/cuda/*.cu)
   small=("rows" "added" "atomic operations" "wide" "not finite" "same bits")
   ;;
 fused)
-  sources=(test/kernels/fuseddevice.cu src/sys/*.cu src/ksp/ksp/impls/fused/*.cu)
+  sources=(test/kernels/fuseddevice.cu src/sys/syscuda.cu src/ksp/ksp/impls/fused/*.cu)
   small=("iterations" "same bits" "stops" "resumed" "shared" "chebyshev")
   ;;
 sums)
-  sources=(test/kernels/sumsdevice.cu src/sys/*.cu src/vec/ambvec/*.cu src/mat/halo/*.cu)
+  sources=(test/kernels/sumsdevice.cu src/sys/syscuda.cu src/vec/ambvec/*.cu src/mat/halo/*.cu)
   small=("sums" "several" "many" "not finite" "updates" "gathers" "exchanges" "ends")
   ;;
 *)

@@ -85,6 +85,12 @@ expect "-petscamb_for_aij: the type" 0 "type: seqaij$" "$ex2" -dll_append "$LIB"
 expect "-petscamb_for_aij: products" 0 "products run on amb" "$ex2" -dll_append "$LIB" $all $solve -ksp_view
 expect "-mat_seqaij_type" 0 "type: seqaijamb" "$ex2" -dll_append "$LIB" -mat_seqaij_type amb -mat_amb_device cpu $solve -ksp_view
 
+expect "-mat_shadow_device cpu" 0 "type: seqaijamb" "$ex2" -dll_append "$LIB" -mat_type amb -mat_shadow_device cpu $solve -ksp_view
+expect "-mat_amb_device, an old name for one type" 0 "type: seqaijamb" "$ex2" -dll_append "$LIB" -mat_type amb -mat_shadow_device gpu -mat_amb_device cpu $solve -ksp_view
+if [ -e /dev/nvidiactl ]; then echo "skip -mat_shadow_device gpu without a GPU: there is one"
+else expect "-mat_shadow_device gpu without a GPU" fail "use -mat_shadow_device auto" "$ex2" -dll_append "$LIB" -mat_type amb -mat_shadow_device gpu $solve
+fi
+
 printf '%s\n' "-dll_append $LIB" "-mat_type amb" "-mat_amb_device cpu" >options
 expect "-options_file" 0 "type: seqaijamb" "$ex2" -options_file options $solve -ksp_view
 

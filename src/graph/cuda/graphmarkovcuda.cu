@@ -8,8 +8,7 @@
 #include <new>
 #include <vector>
 
-#include <cub/cub.cuh>
-
+#include "sys/syscub.cuh"
 #include "sys/syscuda.cuh"
 #include "mat/impls/hashgemm/cuda/spgemmcuda.h"
 #include "graph/cuda/graphmarkovcuda.h"
@@ -253,9 +252,9 @@ static SysStatus MarkovReduce(GraphMarkov *g, const GraphMarkovOptions *o, const
   SYS_CALL(SpgemmDeviceAllocate(g->context, ((size_t)m + 1) * sizeof(int), (void **)&N->i, stream));
   SYS_CUDA(cudaMemsetAsync(N->i, 0, sizeof(int), stream));
   SYS_CALL(SysLaunch(MarkovInflate, blocks, SYS_THREADS, 0, stream, m, E->i, E->a, (SysReal)o->inflation, (SysReal)o->prune, keep, N->i + 1, kept));
-  SYS_CUDA(cub::DeviceScan::InclusiveSum(NULL, bytes, N->i + 1, N->i + 1, m, stream));
+  SYS_CUDA(SysInclusiveSum(NULL, bytes, N->i + 1, N->i + 1, m, stream));
   SYS_CALL(SysDeviceAllocate(&scan.memory, bytes));
-  SYS_CUDA(cub::DeviceScan::InclusiveSum(scan.memory, bytes, N->i + 1, N->i + 1, m, stream));
+  SYS_CUDA(SysInclusiveSum(scan.memory, bytes, N->i + 1, N->i + 1, m, stream));
   SYS_CUDA(cudaMemcpyAsync(&last, N->i + m, sizeof(last), cudaMemcpyDeviceToHost, stream));
   SYS_CUDA(cudaStreamSynchronize(stream));
   N->nz = last;

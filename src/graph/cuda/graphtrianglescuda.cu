@@ -5,8 +5,7 @@
 
    Source: T. Schank, D. Wagner, Finding, Counting and Listing All Triangles in Large Graphs, WEA 2005.
 */
-#include <cub/cub.cuh>
-
+#include "sys/syscub.cuh"
 #include "sys/syscuda.cuh"
 #include "graph/cuda/graphcountcuda.h"
 
@@ -174,30 +173,32 @@ static __global__ void __launch_bounds__(SYS_THREADS) TrianglesLong(Oriented U, 
 }
 
 /* Sorts the keys and removes duplicates; *edges excludes loops */
-static SysStatus TrianglesEdges(int64_t nz, int bits, cub::DoubleBuffer<Key> *key, int64_t *edges, SysStream stream)
+static SysStatus TrianglesEdges(int64_t nz, int bits, Key *key[2], int64_t *edges, SysStream stream)
 {
   SysScratch scratch;
   size_t     sort = 0, unique = 0;
   int64_t   *count;
-  Key        last;
+  Key        last, *swap;
 
-  SYS_CUDA(cub::DeviceRadixSort::SortKeys(NULL, sort, *key, (int)nz, 0, 2 * bits + 1, stream));
-  SYS_CUDA(cub::DeviceSelect::Unique(NULL, unique, (Key *)NULL, (Key *)NULL, (int64_t *)NULL, (int)nz, stream));
+  SYS_CUDA(SysSortKeys(NULL, sort, key, (int)nz, 2 * bits + 1, stream));
+  SYS_CUDA(SysUnique(NULL, unique, NULL, NULL, NULL, (int)nz, stream));
   SYS_CALL(SysDeviceAllocate(&scratch.memory, 256 + (sort > unique ? sort : unique)));
   count = (int64_t *)scratch.memory;
-  SYS_CUDA(cub::DeviceRadixSort::SortKeys(scratch.memory + 256, sort, *key, (int)nz, 0, 2 * bits + 1, stream));
-  SYS_CUDA(cub::DeviceSelect::Unique(scratch.memory + 256, unique, key->Current(), key->Alternate(), count, (int)nz, stream));
-  key->selector ^= 1;
+  SYS_CUDA(SysSortKeys(scratch.memory + 256, sort, key, (int)nz, 2 * bits + 1, stream));
+  SYS_CUDA(SysUnique(scratch.memory + 256, unique, key[0], key[1], count, (int)nz, stream));
+  swap   = key[0];
+  key[0] = key[1];
+  key[1] = swap;
   SYS_CUDA(cudaMemcpyAsync(edges, count, sizeof(*edges), cudaMemcpyDeviceToHost, stream));
   SYS_CUDA(cudaStreamSynchronize(stream));
-  SYS_CUDA(cudaMemcpyAsync(&last, key->Current() + *edges - 1, sizeof(last), cudaMemcpyDeviceToHost, stream));
+  SYS_CUDA(cudaMemcpyAsync(&last, key[0] + *edges - 1, sizeof(last), cudaMemcpyDeviceToHost, stream));
   SYS_CUDA(cudaStreamSynchronize(stream));
   *edges -= (int64_t)(last >> 2 * bits);
   return SYS_SUCCESS;
 }
 
 /* Builds rows of the edges, each from the vertex with fewer neighbours. U->i and U->j reuse the memory of keys. */
-static SysStatus TrianglesMake(int64_t n, int bits, cub::DoubleBuffer<Key> *key, int *degree, Oriented *U, int *i, SysStream stream)
+static SysStatus TrianglesMake(int64_t n, int bits, Key *key[2], int *degree, Oriented *U, int *i, SysStream stream)
 {
   SysScratch     scratch;
   size_t         sort   = 0;
@@ -205,13 +206,13 @@ static SysStatus TrianglesMake(int64_t n, int bits, cub::DoubleBuffer<Key> *key,
   int           *j;
 
   SYS_CUDA(cudaMemsetAsync(degree, 0, (size_t)U->m * sizeof(*degree), stream));
-  SYS_CALL(SysLaunch(TrianglesDegrees, blocks, SYS_THREADS, 0, stream, n, bits, key->Current(), degree));
-  SYS_CALL(SysLaunch(TrianglesOrient, blocks, SYS_THREADS, 0, stream, n, bits, degree, key->Current()));
-  SYS_CUDA(cub::DeviceRadixSort::SortKeys(NULL, sort, *key, (int)n, 0, 2 * bits, stream));
+  SYS_CALL(SysLaunch(TrianglesDegrees, blocks, SYS_THREADS, 0, stream, n, bits, key[0], degree));
+  SYS_CALL(SysLaunch(TrianglesOrient, blocks, SYS_THREADS, 0, stream, n, bits, degree, key[0]));
+  SYS_CUDA(SysSortKeys(NULL, sort, key, (int)n, 2 * bits, stream));
   SYS_CALL(SysDeviceAllocate(&scratch.memory, sort));
-  SYS_CUDA(cub::DeviceRadixSort::SortKeys(scratch.memory, sort, *key, (int)n, 0, 2 * bits, stream));
-  j = (int *)key->Alternate();
-  SYS_CALL(SysLaunch(TrianglesRows, SysBlocksLoop(n > U->m ? n : U->m + (int64_t)1), SYS_THREADS, 0, stream, n, U->m, bits, key->Current(), i, j));
+  SYS_CUDA(SysSortKeys(scratch.memory, sort, key, (int)n, 2 * bits, stream));
+  j = (int *)key[1];
+  SYS_CALL(SysLaunch(TrianglesRows, SysBlocksLoop(n > U->m ? n : U->m + (int64_t)1), SYS_THREADS, 0, stream, n, U->m, bits, key[0], i, j));
   SYS_CUDA(cudaStreamSynchronize(stream)); /* the sort's memory is freed on return */
   U->i = i;
   U->j = j;
@@ -263,13 +264,9 @@ SysStatus GraphTrianglesCount(const SysCSR *A, int64_t *count, SysStream stream)
   SYS_CALL(SysDeviceAllocate(&keys.memory, 2 * (size_t)nz * sizeof(Key)));
   key[0] = (Key *)keys.memory;
   key[1] = key[0] + nz;
-  {
-    cub::DoubleBuffer<Key> buffer(key[0], key[1]);
-
-    SYS_CALL(SysLaunch(TrianglesKeys, SysBlocksLoop(m * SYS_WARP), SYS_THREADS, 0, stream, (int)m, bits, A->i, A->j, key[0]));
-    SYS_CALL(TrianglesEdges(nz, bits, &buffer, &edges, stream));
-    if (!edges) return SYS_SUCCESS;
-    SYS_CALL(TrianglesMake(edges, bits, &buffer, degree, &U, i, stream));
-  }
+  SYS_CALL(SysLaunch(TrianglesKeys, SysBlocksLoop(m * SYS_WARP), SYS_THREADS, 0, stream, (int)m, bits, A->i, A->j, key[0]));
+  SYS_CALL(TrianglesEdges(nz, bits, key, &edges, stream));
+  if (!edges) return SYS_SUCCESS;
+  SYS_CALL(TrianglesMake(edges, bits, key, degree, &U, i, stream));
   return TrianglesFindAll(U, list, number, total, count, stream);
 }

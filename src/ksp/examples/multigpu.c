@@ -9,7 +9,7 @@ static char help[] = "One solve on many GPUs, or many cores: time per iteration 
                           nonzeros, by length to and fro, or by ParMETIS or PTScotch\n\
   -types A,B              matrix types, one after the other (default aij,amb); those of PETSc first: once amb is on the GPU all aijcusparse are amb\n\
   -solvers A,B            KSP types, one after the other (default cg), with -pc_type jacobi unless another is given\n\
-  -halos A,B              how matrices of petsc-amb exchange entries of x on GPUs, one way after the other (default: that of -mat_amb_halo)\n\
+  -halos A,B              how matrices of petsc-amb exchange entries of x on GPUs, one way after the other (default: that of -mat_shadow_halo)\n\
   -its N                  iterations, whatever the residual; 0: products only (default: until it converges)\n\
   -rounds N               solves with each type, of which the fastest counts (default 3)\n\
   -times 0                correctness only, in a form that does not change from run to run\n\n";

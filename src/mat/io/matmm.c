@@ -172,14 +172,14 @@ static int MatMMCompareColumns(const void *a, const void *b, void *ctx)
   return j < k ? -1 : j > k;
 }
 
-#define FEW 16
+#define MATMM_INSERTION 16 /* entries of a row up to which insertion sorts it */
 
 /* Stable: duplicates are added in the order in which they came. PETSc's sort, up to 3.26 at least, writes a value to memory for n columns, and 2 or 3 columns have no
    room for a complex number. */
 static PetscErrorCode MatMMSortRow(PetscInt n, PetscInt j[], PetscScalar v[])
 {
   PetscFunctionBegin;
-  if (n > FEW) {
+  if (n > MATMM_INSERTION) {
     PetscCall(PetscTimSortWithArray(n, j, sizeof(*j), v, sizeof(*v), MatMMCompareColumns, NULL));
     PetscFunctionReturn(PETSC_SUCCESS);
   }

@@ -47,7 +47,7 @@ static int RankDevice_AutoSparse(const MatShadowCSR *csr, const void *params, Ma
 
    Options Database Keys:
 +  -mat_type autosparse                  - sets the type, in `MatSetFromOptions()`
--  -mat_autosparse_device <auto,cpu,gpu> - where the matrix is stored
+-  -mat_shadow_device <auto,cpu,gpu>     - where the matrix is stored
 
    Level: beginner
 

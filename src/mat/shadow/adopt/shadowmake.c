@@ -20,23 +20,24 @@ static PetscErrorCode MatShadowGoesToDevice(Mat A, const MatShadowFormat *format
   if (found) lacking[0] = size;
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, lacking, 2, MPI_INT, MPI_MIN, PetscObjectComm((PetscObject)A)));
   *device = (PetscBool)(lacking[0] == size);
-  PetscCheck(*device || lacking[1], PetscObjectComm((PetscObject)A), PETSC_ERR_GPU, "Process %d has no GPU to use, but other processes have one; use -mat_%s_device cpu to run on the host", lacking[0], format->name);
-  PetscCheck(*device || where != MAT_SHADOW_DEVICE_GPU || MatShadowHasDevice(format), PetscObjectComm((PetscObject)A), PETSC_ERR_SUP, "%s matrices on the GPU need a PETSc with CUDA, real numbers and 32-bit indices; use -mat_%s_device auto", format->name,
+  PetscCheck(*device || lacking[1], PetscObjectComm((PetscObject)A), PETSC_ERR_GPU, "Process %d has no GPU to use, but other processes have one; use -mat_shadow_device cpu to run on the host", lacking[0]);
+  PetscCheck(*device || where != MAT_SHADOW_DEVICE_GPU || MatShadowHasDevice(format), PetscObjectComm((PetscObject)A), PETSC_ERR_SUP, "%s matrices on the GPU need a PETSc with CUDA, real numbers and 32-bit indices; use -mat_shadow_device auto",
              format->name);
-  PetscCheck(*device || where != MAT_SHADOW_DEVICE_GPU, PetscObjectComm((PetscObject)A), PETSC_ERR_GPU, "-mat_%s_device gpu, but PETSc has no GPU to use here; use -mat_%s_device auto", format->name, format->name);
+  PetscCheck(*device || where != MAT_SHADOW_DEVICE_GPU, PetscObjectComm((PetscObject)A), PETSC_ERR_GPU, "-mat_shadow_device gpu, but PETSc has no GPU to use here; use -mat_shadow_device auto");
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode MatShadowDeviceFromOptions(Mat A, const MatShadowFormat *format, PetscBool *device)
 {
   MatShadowDevice where = MatShadowStays() ? MAT_SHADOW_DEVICE_CPU : MAT_SHADOW_DEVICE_AUTO;
-  char            option[64];
+  char            old[64]; /* the old name of the option, of one type */
 
   PetscFunctionBegin;
-  PetscCall(PetscSNPrintf(option, sizeof(option), "-mat_%s_device", format->name));
+  PetscCall(PetscSNPrintf(old, sizeof(old), "-mat_%s_device", format->name));
   PetscOptionsBegin(PetscObjectComm((PetscObject)A), ((PetscObject)A)->prefix, "Shadow device options", "Mat"); /* -help prints a section only if its title is new */
-  PetscCall(PetscOptionsEnum(option, "Where the matrix and the vectors it makes live", "MatShadowSetDevice", MatShadowDevices, (PetscEnum)where, (PetscEnum *)&where, NULL));
+  PetscCall(PetscOptionsEnum("-mat_shadow_device", "Where the matrix and the vectors it makes live; old name: -mat_TYPE_device", "MatShadowSetDevice", MatShadowDevices, (PetscEnum)where, (PetscEnum *)&where, NULL));
   PetscOptionsEnd();
+  PetscCall(PetscOptionsGetEnum(NULL, ((PetscObject)A)->prefix, old, MatShadowDevices, (PetscEnum *)&where, NULL));
   PetscCall(MatShadowGoesToDevice(A, format, where, device));
   if (*device) PetscCall(MatShadowDeviceVecOptions(format)); /* the program may have set the type since the library was loaded */
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -39,18 +39,18 @@ static PetscErrorCode MatShadowDeviceReadOptions(void)
 
 static PetscErrorCode MatShadowSetFromOptions(Mat A, MatShadow *s)
 {
-  char alias[64];
+  char old[64]; /* the old name of -mat_shadow_halo, of one type */
 
   PetscFunctionBegin;
-  PetscCall(PetscSNPrintf(alias, sizeof(alias), "-mat_%s_halo", s->format->name));
+  PetscCall(PetscSNPrintf(old, sizeof(old), "-mat_%s_halo", s->format->name));
   PetscOptionsBegin(PetscObjectComm((PetscObject)A), ((PetscObject)A)->prefix, "Shadow format options", "Mat");
   PetscCall(PetscOptionsEnum("-mat_shadow_tune", "How to choose between the format and the AIJ", "MatShadowSetTune", MatShadowTunes, (PetscEnum)s->tune, (PetscEnum *)&s->tune, NULL));
   PetscCall(PetscOptionsEnum("-mat_shadow_values", "How the format stores values", "MatShadowSetValues", MatShadowValuesNames, (PetscEnum)s->values, (PetscEnum *)&s->values, NULL));
   PetscCall(PetscOptionsBool("-mat_shadow_keep_aij", "On a GPU, the AIJ keeps its copy there beside the format", "MatShadowSetKeepAIJ", s->keep, &s->keep, NULL));
-  PetscCall(PetscOptionsEnum("-mat_shadow_halo", "How GPUs exchange entries of x", "MatShadowSetHalo", MatShadowHalos, (PetscEnum)s->halo_wanted, (PetscEnum *)&s->halo_wanted, NULL));
-  PetscCall(PetscOptionsEnum(alias, "The same for this format", "MatShadowSetHalo", MatShadowHalos, (PetscEnum)s->halo_wanted, (PetscEnum *)&s->halo_wanted, NULL));
+  PetscCall(PetscOptionsEnum("-mat_shadow_halo", "How GPUs exchange entries of x; old name: -mat_TYPE_halo", "MatShadowSetHalo", MatShadowHalos, (PetscEnum)s->halo_wanted, (PetscEnum *)&s->halo_wanted, NULL));
   if (s->format->setfromoptions) PetscCall((*s->format->setfromoptions)(s->params, &s->tune, PetscOptionsObject));
   PetscOptionsEnd();
+  PetscCall(PetscOptionsGetEnum(NULL, ((PetscObject)A)->prefix, old, MatShadowHalos, (PetscEnum *)&s->halo_wanted, NULL));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

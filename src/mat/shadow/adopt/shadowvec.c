@@ -29,8 +29,10 @@ PetscErrorCode MatShadowDeviceVecOptions(const MatShadowFormat *format)
     looked = PETSC_TRUE;
     if (!found) break;
     PetscCall(PetscStrendswith(word[k], "dm_mat_type", &dm));
-    PetscCall(PetscSNPrintf(name, sizeof(name), "%.*smat_%s_device", prefix - (dm ? (int)strlen("dm_") : 0), word[k], format->name));
-    PetscCall(PetscOptionsGetString(NULL, NULL, name, value, sizeof(value), NULL));
+    for (int old = 0; old < 2; old++) {
+      PetscCall(PetscSNPrintf(name, sizeof(name), "%.*smat_%s_device", prefix - (dm ? (int)strlen("dm_") : 0), word[k], old ? format->name : "shadow"));
+      PetscCall(PetscOptionsGetString(NULL, NULL, name, value, sizeof(value), NULL));
+    }
     PetscCall(PetscStrcasecmp(value, "cpu", &cpu));
     PetscCall(PetscSNPrintf(name, sizeof(name), "%.*svec_type", prefix, word[k]));
     PetscCall(PetscOptionsHasName(NULL, NULL, name, &given));

@@ -36,6 +36,7 @@ static struct {
   {"mat_shadow_values",         NULL,                           0},
   {"mat_shadow_keep_aij",       NULL,                           0},
   {"mat_shadow_halo",           NULL,                           0},
+  {"mat_shadow_device",         NULL,                           0},
   {"mat_spmm_tiles",            NULL,                           0}
 };
 static const char *const families[] = {"petscamb_", "hashgemm_for_", "mat_shadow_"};
@@ -87,7 +88,7 @@ static PetscErrorCode OptionsList(void)
   for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(common); k++) PetscCall(OptionsAdd("%s", common[k].name));
   n = MatShadowGetFormats(&formats);
   for (int f = 0; f < n; f++) {
-    PetscCall(OptionsAdd("mat_%s_device", formats[f]->name));
+    PetscCall(OptionsAdd("mat_%s_device", formats[f]->name)); /* old names */
     PetscCall(OptionsAdd("mat_%s_halo", formats[f]->name));
     for (int k = 0; formats[f]->options && formats[f]->options[k]; k++) PetscCall(OptionsAdd("%s", formats[f]->options[k]));
   }

@@ -242,7 +242,7 @@ PetscErrorCode MatShadowSetKeepAIJ(Mat A, PetscBool keep)
 - where - `MAT_SHADOW_DEVICE_AUTO` (the default), `MAT_SHADOW_DEVICE_CPU` or `MAT_SHADOW_DEVICE_GPU`
 
   Options Database Key:
-. -mat_amb_device <auto,cpu,gpu> - the same for `MATAMB` matrices created later; the other types have the option with their names, as in -mat_nussell_device
+. -mat_shadow_device <auto,cpu,gpu> - the same for matrices created later; the old name, with a type as in -mat_amb_device, is for this type only
 
   Level: intermediate
 
@@ -326,8 +326,8 @@ PetscErrorCode MatShadowSetUp(Mat A)
 - path - `MAT_SHADOW_HALO_AUTO` (the default), `MAT_SHADOW_HALO_MPI`, `MAT_SHADOW_HALO_NCCL`, `MAT_SHADOW_HALO_STAGED` or `MAT_SHADOW_HALO_PEER`
 
   Options Database Key:
-. -mat_shadow_halo <auto,mpi,nccl,staged,peer> - the same for matrices created later; with the name of a format, as in -mat_amb_halo, for those of
-                                            this format
+. -mat_shadow_halo <auto,mpi,nccl,staged,peer> - the same for matrices created later; the old name, with a type as in -mat_amb_halo, is for this
+                                            type only
 
   Level: intermediate
 

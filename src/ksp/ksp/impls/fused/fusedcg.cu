@@ -13,11 +13,11 @@
 
 #include "ksp/ksp/impls/fused/fusedcuda.cuh"
 
-#define PASS_THREADS 512
-#define PASS_GRID    264 /* thread blocks, at most: a large GPU runs about as many at a time. A number for all GPUs gives the same bits on all. */
-#define PASS_WARPS   (PASS_THREADS / SYS_WARP)
-#define PARTS        4096 /* sums that each thread block of a pass adds up, at most */
-#define FOLDED       64   /* what is left of more than that */
+#define PASS_THREADS    512
+#define PASS_GRID       264 /* thread blocks, at most: a large GPU runs about as many at a time. A number for all GPUs gives the same bits on all. */
+#define PASS_WARPS      (PASS_THREADS / SYS_WARP)
+#define FUSED_SUMS_MOST 4096 /* most sums that each thread block of a pass adds up */
+#define FOLDED          64   /* what is left of more than that */
 
 static_assert(2 * PASS_GRID < FUSED_LEFT && PASS_GRID >= FOLDED, "room for the sums of a pass");
 static_assert(FUSED_BLOCKS_MAX <= PASS_THREADS, "a thread for each row of a block of M");
@@ -545,11 +545,11 @@ SysStatus FusedDeviceRoom(FusedDevice *f, int64_t n, SysReal **parts)
 
 SysStatus FusedDeviceDotMade(FusedDevice *f, int64_t n, SysStream stream)
 {
-  const unsigned  grid = n > PARTS ? FOLDED : 1;
+  const unsigned  grid = n > FUSED_SUMS_MOST ? FOLDED : 1;
   const FusedLeft left = FusedLeftOf(f, f->left[2], 2);
 
   f->dot = {f->parts, n, 1};
-  if (n <= PARTS && !left.mine) return SYS_SUCCESS;
+  if (n <= FUSED_SUMS_MOST && !left.mine) return SYS_SUCCESS;
   SYS_CALL(FusedLaunch(f, FusedFoldKernel<1>, grid, stream, f->dot, (n + grid - 1) / grid, left));
   f->dot = FusedPartsLeft<1>(f, left.sum, grid);
   return SYS_SUCCESS;

@@ -158,6 +158,7 @@ typedef AmbLauncher       AmbLaunchers[AMB_MAX_BLOCK][2];
 extern const AmbLaunchers AmbLaunchersPlain, AmbLaunchersSingle, AmbLaunchersPlaces;
 
 SysStatus AmbDeviceConvert(const SysCSR *, const int *from, const AmbDeviceParams *, cudaStream_t, AmbDevice **);
+void      AmbDeviceFree(AmbDevice *); /* without the transposed copy */
 SysStatus AmbDeviceRenew(AmbDevice *, const AmbArrays *, cudaStream_t);
 SysStatus AmbDeviceProduct(AmbDevice *, const AmbArrays *, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z, cudaStream_t);
 SysStatus AmbDeviceProductDot(AmbDevice *, const AmbArrays *, const SysScalar *x, SysScalar *z, SysScalar *parts, int64_t *nparts, cudaStream_t);

@@ -7,11 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <cub/device/device_radix_sort.cuh>
 #include <cub/device/device_scan.cuh>
 
 #include "sys/systrial.cuh"
 #include "sys/systuning.h"
+#include "sys/syscub.cuh"
 #include "mat/impls/amb/cuda/ambcuda.cuh"
 
 typedef struct {
@@ -62,7 +62,7 @@ static SysStatus AmbCreateWorkspaceCreate(int64_t m, cudaStream_t stream, Worksp
 
   memset(w, 0, sizeof(*w));
   SYS_CUDA(cub::DeviceScan::ExclusiveScan(NULL, scan, w->count, w->count, AddCounts(), zero, (int)AmbCreateChunks(m) + 1, stream));
-  SYS_CUDA(cub::DeviceRadixSort::SortPairs(NULL, sort, w->key, w->key_sorted, w->row, w->perm, (int)m, 0, 32, stream));
+  SYS_CUDA(SysSortPairs(NULL, sort, w->key, w->key_sorted, w->row, w->perm, (int)m, 32, stream));
   w->cub_size = scan > sort ? scan : sort;
   for (int pass = 0; pass < 2; pass++) {
     SysArenaTake(&w->arena, &w->sample, AMB_MAX_BLOCK + 1);
@@ -231,7 +231,7 @@ static SysStatus AmbCreateBuild(const SysCSR *csr, const int *from, const Choice
   SYS_CALL(AmbDeviceCount(csr, choice->block_size, choice->steps, w->blocks, w->bad, stream));
   if (choice->sorted) {
     SYS_CALL(AmbDeviceKeys(csr->m, choice->scope, w->blocks, w->key, w->row, stream));
-    SYS_CUDA(cub::DeviceRadixSort::SortPairs(w->cub, w->cub_size, w->key, w->key_sorted, w->row, w->perm, L->m, 0, AmbCreateKeyBits(L->m, choice->scope), stream));
+    SYS_CUDA(SysSortPairs(w->cub, w->cub_size, w->key, w->key_sorted, w->row, w->perm, L->m, AmbCreateKeyBits(L->m, choice->scope), stream));
   }
   /* the plan goes to the work space: the arrays' sizes follow from it */
   plan       = *L;
@@ -265,6 +265,19 @@ static SysStatus AmbCreateBuild(const SysCSR *csr, const int *from, const Choice
   return A->filled ? AmbValuesStore(A, NULL, stream) : SYS_SUCCESS;
 }
 
+void AmbDeviceFree(AmbDevice *A)
+{
+  if (!A) return;
+  AmbStencilDestroy(&A->stencil);
+  AmbLiveDestroy(A);
+  (void)cudaFree(A->memory);
+  (void)cudaFree(A->val);
+  (void)cudaFree(A->small);
+  (void)cudaFree(A->table);
+  (void)cudaFree(A->layout.map);
+  free(A);
+}
+
 static SysStatus AmbCreateConverted(const SysCSR *csr, const int *from, const Choice *choice, Workspace *w, cudaStream_t stream, AmbDevice **A)
 {
   SysStatus status;
@@ -273,7 +286,7 @@ static SysStatus AmbCreateConverted(const SysCSR *csr, const int *from, const Ch
   if (!*A) return SYS_OUT_OF_MEMORY;
   status = AmbCreateBuild(csr, from, choice, w, stream, *A);
   if (status != SYS_SUCCESS) {
-    AmbDeviceDestroy(*A);
+    AmbDeviceFree(*A);
     *A = NULL;
     return status;
   }
@@ -348,7 +361,7 @@ static SysStatus AmbCreateTryChoice(Trials *t, const Choice *choice, Workspace *
     *A    = other;
     other = slower;
   }
-  AmbDeviceDestroy(other);
+  AmbDeviceFree(other);
   return status;
 }
 
@@ -416,7 +429,7 @@ SysStatus AmbDeviceConvert(const SysCSR *csr, const int *from, const AmbDevicePa
   if (status == SYS_SUCCESS) (*A)->transposed.values = params->values;
   if (status == SYS_SUCCESS && params->live && !params->measure && csr->nz) AmbLiveCreate(*A, params->threads != 0);
   if (status != SYS_SUCCESS) {
-    AmbDeviceDestroy(*A);
+    AmbDeviceFree(*A);
     *A = NULL;
   }
   return status;

@@ -23,20 +23,9 @@ static cudaError_t AmbDotLaunch(const AmbLayout *A, int threads, int early, cons
 
 SysStatus AmbDeviceProductDot(AmbDevice *A, const AmbArrays *arrays, const SysScalar *x, SysScalar *z, SysScalar *parts, int64_t *nparts, cudaStream_t stream)
 {
-  static const Launcher launchers[AMB_MAX_BLOCK][2] = {
-    {AmbDotLaunch<1,  4, 6>, AmbDotLaunch<1,  8, 4>},
-    {AmbDotLaunch<2,  2, 5>, AmbDotLaunch<2,  4, 4>},
-    {AmbDotLaunch<3,  2, 6>, AmbDotLaunch<3,  3, 4>},
-    {AmbDotLaunch<4,  1, 4>, AmbDotLaunch<4,  2, 4>},
-    {AmbDotLaunch<5,  1, 4>, AmbDotLaunch<5,  2, 4>},
-    {AmbDotLaunch<6,  1, 4>, AmbDotLaunch<6,  3, 2>},
-    {AmbDotLaunch<7,  1, 4>, AmbDotLaunch<7,  3, 2>},
-    {AmbDotLaunch<8,  1, 4>, AmbDotLaunch<8,  3, 2>},
-    {AmbDotLaunch<9,  1, 4>, AmbDotLaunch<9,  3, 2>},
-    {AmbDotLaunch<10, 1, 4>, AmbDotLaunch<10, 3, 2>}
-  };
-  const AmbLayout *L     = &A->layout;
-  const int        early = A->early && !A->written;
+  static const Launcher launchers[AMB_MAX_BLOCK][2] = AMB_PLAIN_LAUNCHERS(AmbDotLaunch);
+  const AmbLayout      *L                           = &A->layout;
+  const int             early                       = A->early && !A->written;
 
   *nparts = A->stencil.n || A->stored.stored != SYS_STORAGE_PLAIN ? 0 : L->ntask;
   if (parts && (*nparts || A->stencil.n)) A->written = 0;

@@ -172,3 +172,18 @@ void AmbLiveEnd(AmbDevice *A, cudaStream_t stream)
     AmbLiveNext(L);
   } else (void)cudaGetLastError();
 }
+
+SysStatus AmbDeviceProduct(AmbDevice *A, const AmbArrays *arrays, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z, cudaStream_t stream)
+{
+  const int early = A->early && !A->written;
+
+  A->written = 0;
+  if (A->live) {
+    const AmbKernel k      = AmbLiveBegin(A, beta != 0, stream);
+    const SysStatus status = AmbDeviceLaunch(A, k.threads, k.deep, early && !k.timed, arrays, alpha, x, beta, y, z, stream);
+
+    if (k.timed) AmbLiveEnd(A, stream);
+    return status;
+  }
+  return AmbDeviceLaunch(A, A->info.threads, A->deep, early, arrays, alpha, x, beta, y, z, stream);
+}

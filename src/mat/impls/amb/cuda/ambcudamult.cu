@@ -19,16 +19,4 @@ static cudaError_t AmbMultLaunch(const AmbLayout *A, const AmbStored *, int thre
   return cudaLaunchKernelEx(&c.config, AmbMultMult<B, U, BLOCKS, true>, *A, *csr, alpha, x, beta, y, z);
 }
 
-/* Deep kernels have more loads in flight in each of fewer threads */
-const AmbLaunchers AmbLaunchersPlain = {
-  {AmbMultLaunch<1,  4, 6>, AmbMultLaunch<1,  8, 4>},
-  {AmbMultLaunch<2,  2, 5>, AmbMultLaunch<2,  4, 4>},
-  {AmbMultLaunch<3,  2, 6>, AmbMultLaunch<3,  3, 4>},
-  {AmbMultLaunch<4,  1, 4>, AmbMultLaunch<4,  2, 4>},
-  {AmbMultLaunch<5,  1, 4>, AmbMultLaunch<5,  2, 4>},
-  {AmbMultLaunch<6,  1, 4>, AmbMultLaunch<6,  3, 2>},
-  {AmbMultLaunch<7,  1, 4>, AmbMultLaunch<7,  3, 2>},
-  {AmbMultLaunch<8,  1, 4>, AmbMultLaunch<8,  3, 2>},
-  {AmbMultLaunch<9,  1, 4>, AmbMultLaunch<9,  3, 2>},
-  {AmbMultLaunch<10, 1, 4>, AmbMultLaunch<10, 3, 2>}
-};
+const AmbLaunchers AmbLaunchersPlain = AMB_PLAIN_LAUNCHERS(AmbMultLaunch);

@@ -41,6 +41,16 @@ static __device__ __forceinline__ int LoadOnce(const uint16_t *p)
   return v;
 }
 
+#if !defined(SYS_SINGLE)
+static __device__ __forceinline__ float LoadOnce(const float *p)
+{
+  float v;
+
+  asm volatile("ld.global.nc.L1::no_allocate.f32 %0, [%1];" : "=f"(v) : "l"(p));
+  return v;
+}
+#endif
+
 /* With ADD the sum begins with y and alpha multiplies each product; otherwise alpha multiplies the sum. Loading y at the end would cost a latency,
    and holding it registers. */
 template <bool ADD>
@@ -54,6 +64,62 @@ struct Scale {
   __device__ __forceinline__ SysScalar Product(SysScalar v, SysScalar x) const { return ADD ? v * (alpha * x) : v * x; }
   __device__ __forceinline__ SysScalar End(SysScalar sum) const { return ADD ? sum : alpha * sum; }
 };
+
+/* A lane's columns */
+template <int KIND>
+struct Columns {
+  const int      *base, *wide;
+  const uint16_t *idx;
+  int             group;
+
+  __device__ __forceinline__     Columns(const AmbLayout &A, const AmbTask &t, unsigned lane, int g) : base(A.base + t.step), idx(A.idx + (size_t)SYS_WARP * t.idx + (KIND == AMB_WIDE ? 0 : lane)), group(g) { wide = (const int *)idx + lane; }
+  __device__ __forceinline__ int At(unsigned s, int u) const /* of step s + u */
+  {
+    if (KIND == AMB_DIAGONAL) return group + __ldg(base + s + u);
+    if (KIND == AMB_NARROW) return __ldg(base + s + u) + LoadOnce(idx + SYS_WARP * (s + u));
+    return LoadOnce(wide + SYS_WARP * (s + u));
+  }
+};
+
+/* Sums a lane's products; loads U steps before it uses the first. values.Stored(A) are the stored values, of type SysScalar or float */
+template <int B, int U, int KIND, bool ADD, class Values>
+static __device__ __forceinline__ SysScalar AmbMultSum(const AmbLayout &A, const Values &values, const AmbTask &t, unsigned lane, int group, const SysScalar *x, const Scale<ADD> &scale)
+{
+  const unsigned      n = AMB_TASK_STEPS(t.what);
+  const Columns<KIND> columns(A, t, lane, group);
+  const auto         *val = values.Stored(A) + (size_t)SYS_WARP * B * t.step + lane;
+  SysScalar           sum = 0;
+
+  for (unsigned s = 0; s < n; s += U) {
+    SysScalar v[U][B];
+    int       c[U];
+
+#pragma unroll
+    for (int u = 0; u < U; u++) {
+      if (s + u < n) {
+        c[u] = columns.At(s, u);
+#pragma unroll
+        for (int k = 0; k < B; k++) v[u][k] = LoadOnce(val + (size_t)SYS_WARP * ((s + u) * B + k));
+      }
+    }
+    if (s == 0) {
+      SysWait();
+      sum = scale.Begin();
+    }
+#pragma unroll
+    for (int u = 0; u < U; u++) {
+      if (s + u < n) {
+#pragma unroll
+        for (int k = 0; k < B; k++) sum += scale.Product(v[u][k], x[c[u] + k]);
+      }
+    }
+  }
+  if (n == 0) {
+    SysWait();
+    sum = scale.Begin();
+  }
+  return sum;
+}
 
 /* Returns the sum over a row's entries first, first + stride, ... */
 static __device__ __noinline__ SysScalar RowSum(const AmbArrays &csr, SysScalar alpha, int row, const SysScalar *x, int first, int stride)

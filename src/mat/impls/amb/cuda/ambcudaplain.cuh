@@ -1,60 +1,34 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   The lanes' sums in an AMB product with plain values
+   The kernels of AMB products with plain values: the lanes' sums, and the table of launchers
 */
 #pragma once
 
 #include "mat/impls/amb/cuda/ambcudamult.cuh"
 
-/* Sums a lane's products; loads U steps before it uses the first */
-template <int B, int U, int KIND, bool ADD>
-static __device__ __forceinline__ SysScalar AmbMultSum(const AmbLayout &A, const AmbTask &t, unsigned lane, int group, const SysScalar *x, const Scale<ADD> &scale)
-{
-  const unsigned   n    = AMB_TASK_STEPS(t.what);
-  const int       *base = A.base + t.step;
-  const uint16_t  *idx  = A.idx + (size_t)SYS_WARP * t.idx + (KIND == AMB_WIDE ? 0 : lane);
-  const int       *wide = (const int *)idx + lane;
-  const SysScalar *val  = A.val + (size_t)SYS_WARP * B * t.step + lane;
-  SysScalar        sum  = 0;
-
-  for (unsigned s = 0; s < n; s += U) {
-    SysScalar v[U][B];
-    int       c[U];
-
-#pragma unroll
-    for (int u = 0; u < U; u++) {
-      if (s + u < n) {
-        if (KIND == AMB_DIAGONAL) c[u] = group + __ldg(base + s + u);
-        if (KIND == AMB_NARROW) c[u] = __ldg(base + s + u) + LoadOnce(idx + SYS_WARP * (s + u));
-        if (KIND == AMB_WIDE) c[u] = LoadOnce(wide + SYS_WARP * (s + u));
-#pragma unroll
-        for (int k = 0; k < B; k++) v[u][k] = LoadOnce(val + (size_t)SYS_WARP * ((s + u) * B + k));
-      }
-    }
-    if (s == 0) {
-      SysWait();
-      sum = scale.Begin();
-    }
-#pragma unroll
-    for (int u = 0; u < U; u++) {
-      if (s + u < n) {
-#pragma unroll
-        for (int k = 0; k < B; k++) sum += scale.Product(v[u][k], x[c[u] + k]);
-      }
-    }
-  }
-  if (n == 0) {
-    SysWait();
-    sum = scale.Begin();
-  }
-  return sum;
-}
-
 template <int B, int U, bool ADD>
 struct Sum {
+  __device__ __forceinline__ const SysScalar *Stored(const AmbLayout &A) const { return A.val; }
   template <int KIND>
   __device__ __forceinline__ SysScalar Of(const AmbLayout &A, const AmbTask &t, unsigned lane, int group, const SysScalar *x, const Scale<ADD> &scale) const
   {
-    return AmbMultSum<B, U, KIND, ADD>(A, t, lane, group, x, scale);
+    return AmbMultSum<B, U, KIND, ADD>(A, *this, t, lane, group, x, scale);
   }
 };
+
+/* The kernels for plain values, [block size - 1][deep]. Deep kernels have more loads in flight in each of fewer threads. */
+/* clang-format off */
+#define AMB_PLAIN_LAUNCHERS(Launch) \
+  { \
+    {Launch<1,  4, 6>, Launch<1,  8, 4>}, \
+    {Launch<2,  2, 5>, Launch<2,  4, 4>}, \
+    {Launch<3,  2, 6>, Launch<3,  3, 4>}, \
+    {Launch<4,  1, 4>, Launch<4,  2, 4>}, \
+    {Launch<5,  1, 4>, Launch<5,  2, 4>}, \
+    {Launch<6,  1, 4>, Launch<6,  3, 2>}, \
+    {Launch<7,  1, 4>, Launch<7,  3, 2>}, \
+    {Launch<8,  1, 4>, Launch<8,  3, 2>}, \
+    {Launch<9,  1, 4>, Launch<9,  3, 2>}, \
+    {Launch<10, 1, 4>, Launch<10, 3, 2>} \
+  }
+/* clang-format on */

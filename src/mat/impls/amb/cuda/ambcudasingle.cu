@@ -5,54 +5,15 @@
 #include "mat/impls/amb/cuda/ambcudastored.cuh"
 
 #if defined(SYS_HAVE_STORAGE_SINGLE)
-/* Sums a lane's products; loads U steps before it uses the first */
-template <int B, int U, int KIND, bool ADD>
-static __device__ __forceinline__ SysScalar AmbMultFloats(const AmbLayout &A, const AmbStored &S, const AmbTask &t, unsigned lane, int group, const SysScalar *x, const Scale<ADD> &scale)
-{
-  const unsigned      n = AMB_TASK_STEPS(t.what);
-  const Columns<KIND> columns(A, t, lane, group);
-  const float        *val = (const float *)S.small + (size_t)SYS_WARP * B * t.step + lane;
-  SysScalar           sum = 0;
-
-  for (unsigned s = 0; s < n; s += U) {
-    SysScalar v[U][B];
-    int       c[U];
-
-  #pragma unroll
-    for (int u = 0; u < U; u++) {
-      if (s + u < n) {
-        c[u] = columns.At(s + u);
-  #pragma unroll
-        for (int k = 0; k < B; k++) v[u][k] = LoadOnce(val + (size_t)SYS_WARP * ((s + u) * B + k));
-      }
-    }
-    if (s == 0) {
-      SysWait();
-      sum = scale.Begin();
-    }
-  #pragma unroll
-    for (int u = 0; u < U; u++) {
-      if (s + u < n) {
-  #pragma unroll
-        for (int k = 0; k < B; k++) sum += scale.Product(v[u][k], x[c[u] + k]);
-      }
-    }
-  }
-  if (n == 0) {
-    SysWait();
-    sum = scale.Begin();
-  }
-  return sum;
-}
-
 template <int B, int U, bool ADD>
 struct Floats {
   const AmbStored &S;
 
+  __device__ __forceinline__ const float *Stored(const AmbLayout &) const { return (const float *)S.small; }
   template <int KIND>
   __device__ __forceinline__ SysScalar Of(const AmbLayout &A, const AmbTask &t, unsigned lane, int group, const SysScalar *x, const Scale<ADD> &scale) const
   {
-    return AmbMultFloats<B, U, KIND, ADD>(A, S, t, lane, group, x, scale);
+    return AmbMultSum<B, U, KIND, ADD>(A, *this, t, lane, group, x, scale);
   }
 };
 

@@ -30,31 +30,7 @@ static __device__ __forceinline__ float4 LoadOnce(const float4 *p)
   asm volatile("ld.global.nc.L1::no_allocate.v4.f32 {%0, %1, %2, %3}, [%4];" : "=f"(v.x), "=f"(v.y), "=f"(v.z), "=f"(v.w) : "l"(p));
   return v;
 }
-
-static __device__ __forceinline__ float LoadOnce(const float *p)
-{
-  float v;
-
-  asm volatile("ld.global.nc.L1::no_allocate.f32 %0, [%1];" : "=f"(v) : "l"(p));
-  return v;
-}
 #endif
-
-/* A lane's columns */
-template <int KIND>
-struct Columns {
-  const int      *base, *wide;
-  const uint16_t *idx;
-  int             group;
-
-  __device__ __forceinline__     Columns(const AmbLayout &A, const AmbTask &t, unsigned lane, int g) : base(A.base + t.step), idx(A.idx + (size_t)SYS_WARP * t.idx + (KIND == AMB_WIDE ? 0 : lane)), group(g) { wide = (const int *)idx + lane; }
-  __device__ __forceinline__ int At(unsigned s) const
-  {
-    if (KIND == AMB_DIAGONAL) return group + __ldg(base + s);
-    if (KIND == AMB_NARROW) return __ldg(base + s) + LoadOnce(idx + SYS_WARP * s);
-    return LoadOnce(wide + SYS_WARP * s);
-  }
-};
 
 /* Sums a lane's products, in the same order as for plain values. A lane has the values of its block in four steps in B words, so one load brings four
    values; a task's last steps, up to three, are stored one by one. Store decodes the words: types Word and Small (four values, one value), Of(w, q)
@@ -75,7 +51,7 @@ static __device__ __forceinline__ SysScalar AmbMultQuads(const AmbLayout &A, con
 #pragma unroll
     for (int u = 0; u < AMB_QUAD - 1; u++) {
       if (full + u < n) {
-        clast[u] = columns.At(full + u);
+        clast[u] = columns.At(full + u, 0);
 #pragma unroll
         for (int k = 0; k < B; k++) last[u][k] = LoadOnce(small + (size_t)SYS_WARP * ((full + u) * B + k) + lane);
       }
@@ -95,7 +71,7 @@ static __device__ __forceinline__ SysScalar AmbMultQuads(const AmbLayout &A, con
 #pragma unroll
         for (int k = 0; k < B; k++) word[g][k] = LoadOnce(words + SYS_WARP * k);
 #pragma unroll
-        for (int u = 0; u < AMB_QUAD; u++) c[g][u] = columns.At(s + g * AMB_QUAD + u);
+        for (int u = 0; u < AMB_QUAD; u++) c[g][u] = columns.At(s + g * AMB_QUAD + u, 0);
       }
     }
     if (s == 0) {

@@ -55,7 +55,7 @@ double AmbTransposedBytes(const AmbTransposed *T)
 
 void AmbTransposedDestroy(AmbTransposed *T)
 {
-  AmbDeviceDestroy(T->A);
+  AmbDeviceFree(T->A);
   T->A = NULL;
   (void)cudaFree(T->memory);
   T->memory = NULL;

@@ -257,6 +257,41 @@ SysStatus AmbValuesStencil(AmbDevice *A, const AmbArrays *arrays, cudaStream_t s
   return SYS_SUCCESS;
 }
 
+/* Stores new values. The first call creates the map from values to entries, unless it refills the layout after a stencil. Without memory for the map
+   it fills the layout anew. */
+SysStatus AmbDeviceRenew(AmbDevice *A, const AmbArrays *arrays, cudaStream_t stream)
+{
+  const size_t n   = (size_t)A->info.stored_values;
+  int         *map = NULL;
+
+  A->written = 1;
+  A->values.changes++;
+  SYS_CALL(AmbValuesChoose(&A->values, A->layout.nz, arrays->a, arrays->from, stream));
+  SYS_CALL(AmbValuesStencil(A, arrays, stream));
+  if (A->stencil.n) return SYS_SUCCESS;
+  if (!A->filled) {
+    SYS_CALL(AmbValuesRoom(A));
+    SYS_CALL(AmbDeviceFill(&A->layout, arrays, stream));
+    A->filled = 1;
+    return AmbValuesStore(A, NULL, stream);
+  }
+  if (!A->layout.map) {
+    const cudaError_t error = cudaMalloc(&map, sizeof(*map) * (n ? n : 1));
+
+    if (error == cudaErrorMemoryAllocation) {
+      (void)cudaGetLastError();
+      SYS_CALL(AmbValuesRoom(A));
+      SYS_CALL(AmbDeviceFill(&A->layout, arrays, stream));
+      return AmbValuesStore(A, NULL, stream);
+    }
+    SYS_CUDA(error);
+    A->layout.map = map;
+    A->info.bytes_extra += sizeof(*map) * (double)n;
+    SYS_CALL(AmbDeviceFill(&A->layout, arrays, stream));
+  }
+  return AmbValuesStore(A, arrays->a, stream);
+}
+
 SysStatus AmbDeviceLaunch(const AmbDevice *A, int threads, int deep, int early, const AmbArrays *csr, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z, cudaStream_t stream)
 {
   const AmbLaunchers *launchers = A->stored.stored == SYS_STORAGE_PLACES ? &AmbLaunchersPlaces : &AmbLaunchersPlain;

@@ -246,7 +246,7 @@ static const char *const AmbOptions[] = {"mat_amb_block_size", NULL};
 
    Options Database Keys:
 +  -mat_type amb                  - sets the type, in `MatSetFromOptions()`
-.  -mat_amb_device <auto,cpu,gpu> - where the matrix is stored
+.  -mat_shadow_device <auto,cpu,gpu> - where the matrix is stored
 -  -mat_amb_block_size <b>        - columns that share one index, 1 to 10, or 0 for the best by the traffic model
 
    Level: beginner

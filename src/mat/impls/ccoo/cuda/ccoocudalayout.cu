@@ -2,8 +2,8 @@
 /*
    The chunks of a matrix on the device, and the offsets of rows and columns
 */
-#include <cub/device/device_scan.cuh>
 
+#include "sys/syscub.cuh"
 #include "mat/impls/ccoo/cuda/ccoocuda.cuh"
 
 #define CCOO_REACH_THREADS 128 /* threads of a block, which finds one chunk's reach */
@@ -159,10 +159,10 @@ SysStatus CcooDevicePlace(CcooDeviceChunks *C, int values, int64_t *bytes, cudaS
   size_t            room = 0;
   SysScratch        s;
 
-  SYS_CUDA(cub::DeviceScan::ExclusiveSum(NULL, room, (int64_t *)NULL, (int64_t *)NULL, n, stream));
+  SYS_CUDA(SysExclusiveSum(NULL, room, (int64_t *)NULL, (int64_t *)NULL, n, stream));
   SYS_CALL(SysDeviceAllocate(&s.memory, 2 * list + room));
   SYS_CALL(SysLaunch(CcooLayoutSizes, SysBlocksLoop(n), SYS_THREADS, 0, stream, L, values, (int64_t *)s.memory));
-  SYS_CUDA(cub::DeviceScan::ExclusiveSum(s.memory + 2 * list, room, (int64_t *)s.memory, (int64_t *)(s.memory + list), n, stream));
+  SYS_CUDA(SysExclusiveSum(s.memory + 2 * list, room, (int64_t *)s.memory, (int64_t *)(s.memory + list), n, stream));
   SYS_CALL(SysLaunch(CcooLayoutPlaces, SysBlocksLoop(n), SYS_THREADS, 0, stream, L, values, (int64_t *)(s.memory + list)));
   SYS_CUDA(cudaMemcpyAsync(bytes, s.memory + list + sizeof(int64_t) * L.nchunk, sizeof(*bytes), cudaMemcpyDeviceToHost, stream));
   SYS_CUDA(cudaStreamSynchronize(stream));
@@ -178,11 +178,11 @@ static SysStatus CcooLayoutCount(const SysCSR *csr, int k, SysScratch *before, i
   SysScratch   s;
 
   if ((double)csr->nz + (double)k * (double)csr->m > 2147483647. - CCOO_GROUPS * CCOO_DEVICE_MAX_K) return SYS_TOO_LARGE;
-  SYS_CUDA(cub::DeviceScan::ExclusiveSum(NULL, room, (int *)NULL, (int *)NULL, n, stream));
+  SYS_CUDA(SysExclusiveSum(NULL, room, (int *)NULL, (int *)NULL, n, stream));
   SYS_CALL(SysDeviceAllocate(&s.memory, list + room));
   SYS_CALL(SysDeviceAllocate(&before->memory, list));
   SYS_CALL(SysLaunch(CcooLayoutGroups, SysBlocksLoop(n), SYS_THREADS, 0, stream, csr->m, csr->i, k, (int *)s.memory));
-  SYS_CUDA(cub::DeviceScan::ExclusiveSum(s.memory + list, room, (int *)s.memory, (int *)before->memory, n, stream));
+  SYS_CUDA(SysExclusiveSum(s.memory + list, room, (int *)s.memory, (int *)before->memory, n, stream));
   SYS_CUDA(cudaPeekAtLastError());
   SYS_CUDA(cudaMemcpyAsync(ngroup, (int *)before->memory + csr->m, sizeof(*ngroup), cudaMemcpyDeviceToHost, stream));
   SYS_CUDA(cudaStreamSynchronize(stream));

@@ -336,7 +336,7 @@ static const char *const CcooOptions[] = {"mat_ccoo_block", "mat_ccoo_items", "m
 
    Options Database Keys:
 +  -mat_type ccoo                  - sets the type, in `MatSetFromOptions()`
-.  -mat_ccoo_device <auto,cpu,gpu> - where the matrix is stored
+.  -mat_shadow_device <auto,cpu,gpu> - where the matrix is stored
 .  -mat_ccoo_block <block>         - groups of a chunk
 .  -mat_ccoo_items <items>         - entries of a group
 .  -mat_ccoo_table <bool>          - store values by their places in a table where they repeat

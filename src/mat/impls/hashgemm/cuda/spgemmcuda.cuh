@@ -34,24 +34,14 @@
 
 #include "sys/syscuda.cuh"
 #include "mat/impls/hashgemm/cuda/spgemmcuda.h"
+#include "mat/impls/hashgemm/host/spgemmpolicy.h"
 
 #define SPGEMM_STREAMS 4
 #define SPGEMM_BINS    64
 #define SPGEMM_NOWORD  0xffffffffu
 
-/* A row's values belong to a team up to these many entries in A, and in the result */
-#define SPGEMM_LONG_ROW     256
-#define SPGEMM_TEAM_ENTRIES 512
-
-#define SPGEMM_UNIT_WORDS    2048   /* most words of a unit */
-#define SPGEMM_UNIT_PRODUCTS 131072 /* usual products of a unit */
-#define SPGEMM_UNIT_THREADS  128
-#define SPGEMM_PART_CLASSES  3     /* classes of parts, by entries: at most 256, 512, 1024 */
-#define SPGEMM_PART_ENTRIES  1024  /* most entries of a part */
-#define SPGEMM_PART_PRODUCTS 32768 /* usual products of a part */
-#define SPGEMM_PART_LEAST    256   /* least entries of a part */
-#define SPGEMM_NARROW        2     /* a part with fewer words than 1 / SPGEMM_NARROW of its class's entries has an array of them */
-#define SPGEMM_FEW_WORDS     4     /* a part with at most 1 / SPGEMM_FEW_WORDS of them has a table of words */
+#define SPGEMM_UNIT_THREADS 128
+#define SPGEMM_PART_CLASSES 3 /* classes of parts, by entries: at most 256, 512, 1024 */
 
 /* Bytes of shared memory a block on every device. A kernel's need is known at compile time; one that needs more has a limit below. */
 #define SPGEMM_SHARED      (48 << 10)
@@ -170,9 +160,6 @@ typedef struct {
   SpgemmBins          *bins;
 } SpgemmLists;
 
-/* Number of pairs from which on places are not kept: 32 bits cannot count them, or a row's products */
-#define SPGEMM_MANY_PAIRS (1ull << 32)
-
 /* Returns whether the bin's rows are computed while counting */
 static __host__ __device__ inline bool SpgemmMakes(SpgemmAccumulator accumulator, int bin)
 {
@@ -201,8 +188,7 @@ typedef struct {
 
 /* Words of the result's rows, kept from the count so that the pattern need not find them again: row r's, up to capacity, from r * capacity on, in any
    order. Larger rows keep the bits of a unit: for each 32 words, a mask of nonempty ones, then these words. */
-#define SPGEMM_MOST_KEPT 64
-#define SPGEMM_NOT_KEPT  255
+#define SPGEMM_NOT_KEPT 255
 typedef struct {
   int            capacity; /* 0: memory was short */
   uint2         *word;
@@ -220,34 +206,9 @@ typedef struct {
   unsigned *place;
 } SpgemmSorted;
 
-/* Products from which on sorted rows are computed in memory for the entries estimated from a sample, and their words of B are not kept. That took up
-   to 7 % longer; SPGEMM_AUTO does it if memory for all products would take gigabytes. */
-#if !defined(SPGEMM_SAMPLE_PRODUCTS)
-  #define SPGEMM_SAMPLE_PRODUCTS (1 << 21)
-#endif
-#if !defined(SPGEMM_SAMPLE_AUTO)
-  #define SPGEMM_SAMPLE_AUTO (1 << 28)
-#endif
-#if !defined(SPGEMM_SAMPLE_ROWS)
-  #define SPGEMM_SAMPLE_ROWS 1024
-#endif
-#define SPGEMM_SAMPLE_MORE (1 + 1. / 32) /* ratio: allocated over estimated entries */
+#define SPGEMM_HEAP_BITS 4 /* log2 of SPGEMM_HEAP_ENTRIES */
 
 /* Rows of the result computed while counting: row r's from place[r] on. A sorted row without a place is only counted. */
-#define SPGEMM_MADE_PRODUCTS 512 /* most products of such a row */
-#define SPGEMM_ESC_LEAST     20  /* SPGEMM_AUTO: least mean products of such rows */
-#if !defined(SPGEMM_ESC_FEW)
-  #define SPGEMM_ESC_FEW (1 << 21) /* products of a matrix up to which SPGEMM_AUTO always computes such rows: launching the other kernels takes longer */
-#endif
-#define SPGEMM_MERGE_MOST   (1 << 20) /* most products of a merged row */
-#define SPGEMM_MERGE_CHUNK  512       /* products merged at a time */
-#define SPGEMM_MERGE_SHARED 512       /* entries of the result in shared memory */
-#define SPGEMM_HEAP_ENTRIES 16        /* most entries in A */
-#define SPGEMM_HEAP_BITS    4
-#define SPGEMM_TABLE_MOST   (1 << 20) /* most products of a table's row */
-#if !defined(SPGEMM_TABLE_LARGE)
-  #define SPGEMM_TABLE_LARGE 6144 /* most products of the largest table in shared memory */
-#endif
 typedef struct {
   int                *column;
   SysScalar          *value;
@@ -270,13 +231,7 @@ static __device__ inline unsigned SpgemmTableSlots(unsigned bound)
   return bound + bound / 3 + 1;
 }
 
-/* Lines of shifted rows: products from which on they are searched; most entries of such a row, and least products an entry */
-#if !defined(SPGEMM_LINE_LEAST)
-  #define SPGEMM_LINE_LEAST (1 << 25)
-#endif
-#define SPGEMM_LINE_ENTRIES  128
-#define SPGEMM_LINE_PRODUCTS 4
-#define SPGEMM_LINE_SHARED   (96 << 10) /* most bytes of a block */
+/* Lines of shifted rows */
 typedef struct {
   unsigned char *shifted; /* rows of B with the previous row's columns shifted by one */
   unsigned char *line;    /* rows of the result in a group */

@@ -10,8 +10,8 @@
 /* A slot of the table: word below, bits above */
 typedef unsigned long long Slot;
 
-#define NO_SLOT  ((Slot)SPGEMM_NOWORD)
-#define MOST_LOG 12 /* log2 of the largest table's slots */
+#define NO_SLOT          ((Slot)SPGEMM_NOWORD)
+#define HASH_LARGEST_LOG 12 /* log2 of the largest table's slots */
 
 /* Threads of a block, and its teams; with large tables a block is one warp */
 #define BLOCK(LOG)    ((LOG) > 10 ? SYS_WARP : 128)
@@ -66,7 +66,7 @@ static __global__ void __launch_bounds__(BLOCK(LOG)) HashCountKernel(SpgemmOpera
   const int       lane = (int)threadIdx.x % T, team = (int)threadIdx.x / T, at = (int)blockIdx.x * TEAMS(T, LOG) + team;
   Slot           *table = (Slot *)spgemm_shared + ((size_t)team << LOG);
   int            *count = (int *)((Slot *)spgemm_shared + ((size_t)TEAMS(T, LOG) << LOG)) + team;
-  unsigned short *list  = (unsigned short *)((int *)((Slot *)spgemm_shared + ((size_t)TEAMS(T, LOG) << LOG)) + TEAMS(T, LOG)) + team * SPGEMM_MOST_KEPT;
+  unsigned short *list  = (unsigned short *)((int *)((Slot *)spgemm_shared + ((size_t)TEAMS(T, LOG) << LOG)) + TEAMS(T, LOG)) + team * SPGEMM_KEPT_WORDS;
   const int       row = at < n ? rows[at] : -1, begin = row < 0 ? 0 : P.Ai[row], end = row < 0 ? 0 : P.Ai[row + 1];
   int             sum = 0, words;
 
@@ -80,7 +80,7 @@ static __global__ void __launch_bounds__(BLOCK(LOG)) HashCountKernel(SpgemmOpera
     if (is_new) {
       const int to = atomicAdd(count, 1);
 
-      if (to < SPGEMM_MOST_KEPT) list[to] = (unsigned short)slot;
+      if (to < SPGEMM_KEPT_WORDS) list[to] = (unsigned short)slot;
     }
     sum += HashAddBits(table + slot, bits);
   });
@@ -101,7 +101,7 @@ static __global__ void __launch_bounds__(BLOCK(LOG)) HashCountKernel(SpgemmOpera
 template <int T, int LOG>
 static SysStatus HashLaunchCount(const SpgemmOperands *P, const int *rows, int n, int *size, const SpgemmKept *kept, cudaStream_t stream)
 {
-  constexpr size_t shared = TEAMS(T, LOG) * ((sizeof(Slot) << LOG) + sizeof(int) + sizeof(unsigned short) * SPGEMM_MOST_KEPT);
+  constexpr size_t shared = TEAMS(T, LOG) * ((sizeof(Slot) << LOG) + sizeof(int) + sizeof(unsigned short) * SPGEMM_KEPT_WORDS);
 
   SPGEMM_FITS(shared);
   return SysLaunch(HashCountKernel<T, LOG>, SysBlocks(n, TEAMS(T, LOG)), BLOCK(LOG), shared, stream, *P, rows, n, size, *kept);
@@ -121,7 +121,7 @@ SysStatus SpgemmDeviceHashCount(const SpgemmOperands *P, int bin, const int *row
   case COUNT_2048:
     return HashLaunchCount<32, 11>(P, rows, n, size, kept, stream);
   default:
-    return HashLaunchCount<32, MOST_LOG>(P, rows, n, size, kept, stream);
+    return HashLaunchCount<32, HASH_LARGEST_LOG>(P, rows, n, size, kept, stream);
   }
 }
 
@@ -279,7 +279,7 @@ static constexpr size_t HashPatternShared()
 
 size_t SpgemmDeviceHashShared(void)
 {
-  return HashPatternShared<32, MOST_LOG, 128>();
+  return HashPatternShared<32, HASH_LARGEST_LOG, 128>();
 }
 
 template <int T, int LOG, int R>
@@ -287,7 +287,7 @@ static SysStatus HashLaunchPattern(const SpgemmOperands *P, const int *rows, int
 {
   constexpr size_t shared = HashPatternShared<T, LOG, R>();
 
-  SPGEMM_FITS(LOG < MOST_LOG ? shared : 0);
+  SPGEMM_FITS(LOG < HASH_LARGEST_LOG ? shared : 0);
   return SysLaunch(HashPatternKernel<T, LOG, R>, SysBlocks(n, TEAMS(T, LOG)), BLOCK(LOG), shared, stream, *P, rows, n, Ci, Cj);
 }
 
@@ -297,7 +297,7 @@ static SysStatus HashLaunchPattern(const SpgemmOperands *P, const int *rows, int
 
 template <int ROOM>
 struct KeptShared {
-  unsigned bits[SPGEMM_MOST_KEPT];
+  unsigned bits[SPGEMM_KEPT_WORDS];
   int      column[ROOM];
 };
 
@@ -330,7 +330,7 @@ static __device__ __forceinline__ void HashWriteKept(KeptShared<ROOM> *own, cons
 template <int T, int ROOM>
 static __global__ void __launch_bounds__(KEPT_BLOCK) HashExpandKernel(SpgemmKept kept, const int *rows, int n, const int *Ci, int *Cj)
 {
-  constexpr int R = SPGEMM_MOST_KEPT / T;
+  constexpr int R = SPGEMM_KEPT_WORDS / T;
   __shared__ KeptShared<ROOM> shared[KEPT_BLOCK / T];
   const int                   lane = (int)threadIdx.x % T, team = (int)threadIdx.x / T, at = (int)blockIdx.x * (KEPT_BLOCK / T) + team;
   const int                   row = at < n ? rows[at] : -1, first = row < 0 ? 0 : Ci[row], size = row < 0 ? 0 : Ci[row + 1] - first, words = row < 0 ? 0 : kept.words[row];
@@ -397,6 +397,6 @@ SysStatus SpgemmDeviceHashPattern(const SpgemmOperands *P, const SpgemmKept *kep
   case PATTERN_32_1024:
     return HashLaunchPattern<32, 11, 32>(P, rows, n, Ci, Cj, stream);
   default:
-    return HashLaunchPattern<32, MOST_LOG, 128>(P, rows, n, Ci, Cj, stream);
+    return HashLaunchPattern<32, HASH_LARGEST_LOG, 128>(P, rows, n, Ci, Cj, stream);
   }
 }

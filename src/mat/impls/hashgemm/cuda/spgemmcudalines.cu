@@ -12,14 +12,8 @@
 
 #include "mat/impls/hashgemm/cuda/spgemmcudateam.cuh"
 
-#define LINE_ROWS   SYS_WARP /* most rows of a group */
-#define LINE_LEAST  16       /* least rows of a group; the other kernels are faster below */
-#define LINE_LENGTH 255      /* most entries of a row of B */
-#define LINE_SEARCH 1024     /* rows that a block searches */
-#define LINE_CHUNK  4        /* consecutive entries of a row for a warp */
-#define LINE_WARPS  8        /* warps of a block for a group */
-#define SEARCH_TEAM 8
-#define SAMPLE      8 /* one block in this many counts shifted rows of B */
+#define LINE_ROWS SYS_WARP /* most rows of a group */
+#define LINE_TEAM 8
 
 extern __shared__ uint4 lines_shared[];
 
@@ -29,11 +23,11 @@ extern __shared__ uint4 lines_shared[];
 template <typename F>
 static __device__ __forceinline__ bool LinesIsShifted(int m, const int *i, const int *j, int64_t r, int most, const F &also)
 {
-  const unsigned lane = threadIdx.x % SEARCH_TEAM, mine = ((1u << SEARCH_TEAM) - 1) << (threadIdx.x % SYS_WARP - lane);
+  const unsigned lane = threadIdx.x % LINE_TEAM, mine = ((1u << LINE_TEAM) - 1) << (threadIdx.x % SYS_WARP - lane);
   const int      begin = r > 0 && r < m ? i[r] : 0, length = r > 0 && r < m ? i[r + 1] - begin : 0;
   bool           same = length > 0 && length <= most && begin - i[r - 1] == length;
 
-  for (int e = (int)lane; __any_sync(SYS_ALL_LANES, same && e - (int)lane < length); e += SEARCH_TEAM) {
+  for (int e = (int)lane; __any_sync(SYS_ALL_LANES, same && e - (int)lane < length); e += LINE_TEAM) {
     const bool other = same && e < length && (j[begin + e] != j[begin - length + e] + 1 || !also(j[begin + e]));
 
     if (__ballot_sync(SYS_ALL_LANES, other) & mine) same = false;
@@ -43,11 +37,11 @@ static __device__ __forceinline__ bool LinesIsShifted(int m, const int *i, const
 
 static __global__ void __launch_bounds__(SYS_THREADS) LinesShiftedKernel(SpgemmOperands P, unsigned char *shifted, SpgemmCounters *counters)
 {
-  const int64_t r    = (blockIdx.x * (int64_t)SYS_THREADS + threadIdx.x) / SEARCH_TEAM;
-  const bool    mine = r < P.k && threadIdx.x % SEARCH_TEAM == 0, same = LinesIsShifted(P.k, P.Bi, P.Bj, r, LINE_LENGTH, [](int) { return true; });
+  const int64_t r    = (blockIdx.x * (int64_t)SYS_THREADS + threadIdx.x) / LINE_TEAM;
+  const bool    mine = r < P.k && threadIdx.x % LINE_TEAM == 0, same = LinesIsShifted(P.k, P.Bi, P.Bj, r, SPGEMM_LINE_LENGTH, [](int) { return true; });
 
   if (mine) shifted[r] = same;
-  if (blockIdx.x % SAMPLE == 0) {
+  if (blockIdx.x % SPGEMM_LINE_SAMPLE == 0) {
     const int more = 4 * __popc(__ballot_sync(SYS_ALL_LANES, mine && same)) - 3 * __popc(__ballot_sync(SYS_ALL_LANES, mine));
 
     if (threadIdx.x % SYS_WARP == 0) atomicAdd((unsigned long long *)&counters->shifted, (unsigned long long)(long long)more);
@@ -77,7 +71,7 @@ static __device__ __forceinline__ bool LinesLayOut(const SpgemmOperands &P, int 
   const unsigned heads = __ballot_sync(SYS_ALL_LANES, head), until = (2u << lane) - 1, later = heads & ~until;
   const int      first = SYS_WARP - 1 - __clz((int)(heads & until)), rows = (later ? __ffs((int)later) - 1 : length) - lane + count - 1;
   const int      from = lane < length ? P.Bi[c] : 0, own = lane < length ? P.Bi[c + 1] - from : 0;
-  const bool     good    = own <= LINE_LENGTH && (!head || (c <= P.k - rows && P.Bi[c + rows] - from == rows * own));
+  const bool     good    = own <= SPGEMM_LINE_LENGTH && (!head || (c <= P.k - rows && P.Bi[c + rows] - from == rows * own));
   const int      entries = head && good ? rows * own : 0, tile = TeamUntil<SYS_WARP>(entries, lane), column = TeamUntil<SYS_WARP>(head && good ? own : 0, lane);
 
   g->begin    = begin;
@@ -108,18 +102,18 @@ static __device__ __forceinline__ int LinesTileRoom(const LineGroup &g, int coun
 
 static __device__ __forceinline__ unsigned LinesBytes(const LineGroup &g, int count, int size)
 {
-  return (unsigned)(sizeof(unsigned) * (size_t)(LINE_WARPS * LinesListRoom(g)) + sizeof(SysScalar) * (size_t)(LinesTileRoom(g, count, size) + count * (g.length | 1)) + sizeof(int) * (size_t)g.columns);
+  return (unsigned)(sizeof(unsigned) * (size_t)(SPGEMM_LINE_WARPS * LinesListRoom(g)) + sizeof(SysScalar) * (size_t)(LinesTileRoom(g, count, size) + count * (g.length | 1)) + sizeof(int) * (size_t)g.columns);
 }
 
 /* Finds lines: a row belongs to its predecessor's line if its row of A is shifted, and all rows of B that it names. Lines are cut into groups at
    LINE_ROWS rows and at the end of the block's rows. */
-static __global__ void __launch_bounds__(LINE_SEARCH) LinesSearchKernel(SpgemmOperands P, unsigned room, SpgemmLines lines, SpgemmCounters *counters)
+static __global__ void __launch_bounds__(SPGEMM_LINE_SEARCHED) LinesSearchKernel(SpgemmOperands P, unsigned room, SpgemmLines lines, SpgemmCounters *counters)
 {
-  __shared__ unsigned char joined[LINE_SEARCH], taken[LINE_SEARCH];
-  __shared__ unsigned      ends[LINE_SEARCH / SYS_WARP], found, kept, bytes, base;
-  __shared__ int2          group[LINE_SEARCH / LINE_LEAST];
+  __shared__ unsigned char joined[SPGEMM_LINE_SEARCHED], taken[SPGEMM_LINE_SEARCHED];
+  __shared__ unsigned      ends[SPGEMM_LINE_SEARCHED / SYS_WARP], found, kept, bytes, base;
+  __shared__ int2          group[SPGEMM_LINE_SEARCHED / SPGEMM_LINE_ROWS_LEAST];
   const int                t = (int)threadIdx.x, lane = t % SYS_WARP, warp = t / SYS_WARP;
-  const int64_t            row0 = blockIdx.x * (int64_t)LINE_SEARCH, row = row0 + t;
+  const int64_t            row0 = blockIdx.x * (int64_t)SPGEMM_LINE_SEARCHED, row = row0 + t;
 
   if (counters->shifted < 0) {
     if (row < P.m) lines.line[row] = 0;
@@ -127,10 +121,10 @@ static __global__ void __launch_bounds__(LINE_SEARCH) LinesSearchKernel(SpgemmOp
   }
   if (t == 0) found = kept = bytes = 0;
   taken[t] = 0;
-  for (int k = t / SEARCH_TEAM; k < LINE_SEARCH; k += LINE_SEARCH / SEARCH_TEAM) {
+  for (int k = t / LINE_TEAM; k < SPGEMM_LINE_SEARCHED; k += SPGEMM_LINE_SEARCHED / LINE_TEAM) {
     const bool same = LinesIsShifted(P.m, P.Ai, P.Aj, row0 + k, SYS_WARP, [&](int c) { return lines.shifted[c] != 0; });
 
-    if (t % SEARCH_TEAM == 0) joined[k] = same && k;
+    if (t % LINE_TEAM == 0) joined[k] = same && k;
   }
   __syncthreads();
   unsigned bits = __ballot_sync(SYS_ALL_LANES, !joined[t]);
@@ -141,12 +135,12 @@ static __global__ void __launch_bounds__(LINE_SEARCH) LinesSearchKernel(SpgemmOp
   while (!bits) bits = ends[--begin]; /* the first row begins a line */
   begin = begin * SYS_WARP + SYS_WARP - 1 - __clz((int)bits);
   bits  = ends[warp] & ~((2u << lane) - 1);
-  while (!bits && ++end < LINE_SEARCH / SYS_WARP) bits = ends[end];
-  end             = bits ? end * SYS_WARP + __ffs((int)bits) - 1 : LINE_SEARCH;
+  while (!bits && ++end < SPGEMM_LINE_SEARCHED / SYS_WARP) bits = ends[end];
+  end             = bits ? end * SYS_WARP + __ffs((int)bits) - 1 : SPGEMM_LINE_SEARCHED;
   const int first = begin + (t - begin) / LINE_ROWS * LINE_ROWS, count = min(LINE_ROWS, end - first);
-  if (t == first && count >= LINE_LEAST) group[atomicAdd(&found, 1u)] = make_int2(t, count);
+  if (t == first && count >= SPGEMM_LINE_ROWS_LEAST) group[atomicAdd(&found, 1u)] = make_int2(t, count);
   __syncthreads();
-  for (unsigned k = (unsigned)warp; k < found; k += LINE_SEARCH / SYS_WARP) {
+  for (unsigned k = (unsigned)warp; k < found; k += SPGEMM_LINE_SEARCHED / SYS_WARP) {
     const int2 now = group[k];
     LineGroup  g;
 
@@ -172,13 +166,13 @@ static __global__ void __launch_bounds__(LINE_SEARCH) LinesSearchKernel(SpgemmOp
 
 int64_t SpgemmDeviceMostGroups(int64_t m)
 {
-  return m / LINE_LEAST;
+  return m / SPGEMM_LINE_ROWS_LEAST;
 }
 
 SysStatus SpgemmDeviceFindLines(const SpgemmOperands *P, const SpgemmLimits *limits, const SpgemmLines *lines, SpgemmCounters *counters, cudaStream_t stream)
 {
-  SYS_CALL(SysLaunch(LinesShiftedKernel, SysBlocks((int64_t)P->k * SEARCH_TEAM, SYS_THREADS), SYS_THREADS, 0, stream, *P, lines->shifted, counters));
-  return SysLaunch(LinesSearchKernel, SysBlocks(P->m, LINE_SEARCH), LINE_SEARCH, 0, stream, *P, limits->line_bytes, *lines, counters);
+  SYS_CALL(SysLaunch(LinesShiftedKernel, SysBlocks((int64_t)P->k * LINE_TEAM, SYS_THREADS), SYS_THREADS, 0, stream, *P, lines->shifted, counters));
+  return SysLaunch(LinesSearchKernel, SysBlocks(P->m, SPGEMM_LINE_SEARCHED), SPGEMM_LINE_SEARCHED, 0, stream, *P, limits->line_bytes, *lines, counters);
 }
 
 /* ---- Values ---- */
@@ -225,29 +219,29 @@ static __device__ __forceinline__ SysScalar LinesSum(const unsigned *list, int t
 
 /* Sums stay in registers until all terms are added; then the tiles' memory holds the result. A lane handles an entry of A while terms are found, and
    a row of the group while they are added. Operands with changed patterns may not be a group: then nothing is written. */
-static __global__ void __launch_bounds__(LINE_WARPS *SYS_WARP) LinesValuesKernel(SpgemmOperands P, SpgemmLines lines, const int *Ci, const int *Cj, SysScalar *Ca, unsigned room)
+static __global__ void __launch_bounds__(SPGEMM_LINE_WARPS *SYS_WARP) LinesValuesKernel(SpgemmOperands P, SpgemmLines lines, const int *Ci, const int *Cj, SysScalar *Ca, unsigned room)
 {
-  constexpr int EACH = SPGEMM_LINE_ENTRIES / LINE_WARPS; /* entries of a row for each warp */
+  constexpr int EACH = SPGEMM_LINE_ENTRIES / SPGEMM_LINE_WARPS; /* entries of a row for each warp */
   const int     t = (int)threadIdx.x, lane = t % SYS_WARP, warp = t / SYS_WARP;
   const int     row = lines.group[blockIdx.x].x, count = lines.group[blockIdx.x].y, to = Ci[row], size = Ci[row + 1] - to;
   LineGroup     g;
 
   if (!lines.line[row] || !LinesLayOut(P, row, count, lane, &g) || LinesBytes(g, count, size) > room) return;
   unsigned  *list    = (unsigned *)lines_shared + warp * LinesListRoom(g);
-  SysScalar *tile    = (SysScalar *)((unsigned *)lines_shared + LINE_WARPS * LinesListRoom(g));
+  SysScalar *tile    = (SysScalar *)((unsigned *)lines_shared + SPGEMM_LINE_WARPS * LinesListRoom(g));
   SysScalar *a       = tile + LinesTileRoom(g, count, size);
   int       *columns = (int *)(a + count * (g.length | 1));
-  const int  own     = (lane / LINE_CHUNK * LINE_WARPS + warp) * LINE_CHUNK + lane % LINE_CHUNK; /* an entry of the row for this warp */
+  const int  own     = (lane / SPGEMM_LINE_CHUNK * SPGEMM_LINE_WARPS + warp) * SPGEMM_LINE_CHUNK + lane % SPGEMM_LINE_CHUNK; /* an entry of the row for this warp */
   const int  wanted  = lane < EACH && own < size ? Cj[to + own] : -1;
 
   for (unsigned heads = g.heads; heads; heads &= heads - 1) {
     const int head = __ffs((int)heads) - 1, from = __shfl_sync(SYS_ALL_LANES, g.from, head), n = __shfl_sync(SYS_ALL_LANES, g.entries, head), at = __shfl_sync(SYS_ALL_LANES, g.tile, head);
     const int length = __shfl_sync(SYS_ALL_LANES, g.own, head), column = __shfl_sync(SYS_ALL_LANES, g.column, head);
 
-    for (int e = t; e < n; e += LINE_WARPS * SYS_WARP) __pipeline_memcpy_async(tile + at + e, P.Ba + from + e, sizeof(SysScalar));
-    for (int e = t; e < length; e += LINE_WARPS * SYS_WARP) columns[column + e] = P.Bj[from + e];
+    for (int e = t; e < n; e += SPGEMM_LINE_WARPS * SYS_WARP) __pipeline_memcpy_async(tile + at + e, P.Ba + from + e, sizeof(SysScalar));
+    for (int e = t; e < length; e += SPGEMM_LINE_WARPS * SYS_WARP) columns[column + e] = P.Bj[from + e];
   }
-  for (int r = warp; r < count; r += LINE_WARPS) {
+  for (int r = warp; r < count; r += SPGEMM_LINE_WARPS) {
     if (lane < g.length) __pipeline_memcpy_async(a + r * (g.length | 1) + lane, P.Aa + g.begin + r * g.length + lane, sizeof(SysScalar));
   }
   __pipeline_commit();
@@ -260,14 +254,14 @@ static __global__ void __launch_bounds__(LINE_WARPS *SYS_WARP) LinesValuesKernel
 #pragma unroll
   for (int e = 0; e < EACH; e++) sum[e] = 0;
 #pragma unroll 1
-  for (int e0 = 0; e0 < EACH; e0 += LINE_CHUNK) {
-    if ((e0 * LINE_WARPS + warp * LINE_CHUNK) >= size) break;
+  for (int e0 = 0; e0 < EACH; e0 += SPGEMM_LINE_CHUNK) {
+    if ((e0 * SPGEMM_LINE_WARPS + warp * SPGEMM_LINE_CHUNK) >= size) break;
     int q    = SysCountLess(column, g.own, __shfl_sync(SYS_ALL_LANES, wanted, e0) - g.shift);
     int next = q < g.own ? column[q] + g.shift : INT_MAX; /* lanes without an entry of A have none */
 
     __syncwarp();
 #pragma unroll
-    for (int u = 0; u < LINE_CHUNK; u++) {
+    for (int u = 0; u < SPGEMM_LINE_CHUNK; u++) {
       const bool     hit  = next == __shfl_sync(SYS_ALL_LANES, wanted, e0 + u);
       const unsigned hits = __ballot_sync(SYS_ALL_LANES, hit);
 
@@ -280,7 +274,7 @@ static __global__ void __launch_bounds__(LINE_WARPS *SYS_WARP) LinesValuesKernel
       const SysScalar now = LinesSum(list, __popc(hits), tile, x, r);
       __syncwarp();
 #pragma unroll
-      for (int e = 0; e < EACH; e += LINE_CHUNK) {
+      for (int e = 0; e < EACH; e += SPGEMM_LINE_CHUNK) {
         if (e == e0) sum[e + u] = now;
       }
     }
@@ -288,17 +282,17 @@ static __global__ void __launch_bounds__(LINE_WARPS *SYS_WARP) LinesValuesKernel
   __syncthreads();
 #pragma unroll
   for (int e = 0; e < EACH; e++) {
-    const int p = (e / LINE_CHUNK * LINE_WARPS + warp) * LINE_CHUNK + e % LINE_CHUNK;
+    const int p = (e / SPGEMM_LINE_CHUNK * SPGEMM_LINE_WARPS + warp) * SPGEMM_LINE_CHUNK + e % SPGEMM_LINE_CHUNK;
 
     if (p < size && lane < count) tile[lane * (size | 1) + p] = sum[e];
   }
   __syncthreads();
-  for (int k = warp; k < count; k += LINE_WARPS) {
+  for (int k = warp; k < count; k += SPGEMM_LINE_WARPS) {
     for (int p = lane; p < size; p += SYS_WARP) Ca[to + k * size + p] = tile[k * (size | 1) + p];
   }
 }
 
 SysStatus SpgemmDeviceLineValues(const SpgemmOperands *P, const SpgemmLines *lines, int groups, unsigned bytes, const int *Ci, const int *Cj, SysScalar *Ca, cudaStream_t stream)
 {
-  return SysLaunch(LinesValuesKernel, groups, LINE_WARPS * SYS_WARP, bytes, stream, *P, *lines, Ci, Cj, Ca, bytes);
+  return SysLaunch(LinesValuesKernel, groups, SPGEMM_LINE_WARPS * SYS_WARP, bytes, stream, *P, *lines, Ci, Cj, Ca, bytes);
 }

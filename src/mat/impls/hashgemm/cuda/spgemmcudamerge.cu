@@ -14,7 +14,6 @@
 
 #define CHUNK SPGEMM_MERGE_CHUNK
 #define EACH  (CHUNK / SYS_WARP) /* products of a lane */
-#define MOVED 4                  /* entries that a lane moves at a time */
 
 struct MergeRow {
   EscRow<CHUNK> chunk;
@@ -150,22 +149,22 @@ static __device__ void MergePath(const Sequence &s, const MergeRow &own, int fre
 /* The same in place: entries move up by the number of new columns before them */
 static __device__ void MergeInPlace(const Sequence &s, const MergeRow &own, int fresh, int lane)
 {
-  for (int end = s.n; end > own.fresh_place[0]; end -= MOVED * SYS_WARP) {
-    int       column[MOVED], up[MOVED];
-    SysScalar value[MOVED];
+  for (int end = s.n; end > own.fresh_place[0]; end -= SPGEMM_MERGE_MOVED * SYS_WARP) {
+    int       column[SPGEMM_MERGE_MOVED], up[SPGEMM_MERGE_MOVED];
+    SysScalar value[SPGEMM_MERGE_MOVED];
 
 #pragma unroll
-    for (int u = 0; u < MOVED; u++) {
+    for (int u = 0; u < SPGEMM_MERGE_MOVED; u++) {
       const int k = end - 1 - u * SYS_WARP - lane;
 
       column[u] = k < 0 ? -1 : s.column[k];
       value[u]  = k < 0 ? 0 : s.value[k];
     }
 #pragma unroll
-    for (int u = 0; u < MOVED; u++) up[u] = SysCountLess(own.fresh_column, fresh, column[u]);
+    for (int u = 0; u < SPGEMM_MERGE_MOVED; u++) up[u] = SysCountLess(own.fresh_column, fresh, column[u]);
     __syncwarp();
 #pragma unroll
-    for (int u = 0; u < MOVED; u++) {
+    for (int u = 0; u < SPGEMM_MERGE_MOVED; u++) {
       const int k = end - 1 - u * SYS_WARP - lane + up[u];
 
       if (!up[u]) continue;

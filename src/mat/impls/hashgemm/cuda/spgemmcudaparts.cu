@@ -4,10 +4,6 @@
 */
 #include "mat/impls/hashgemm/cuda/spgemmcudafind.cuh"
 
-#define MOST_BLOCKS 4096 /* exceeds the resident blocks */
-#define LONG        20   /* mean entries of B's rows from which on a warp takes one row of B at a time if places are known */
-#define GROUP       4    /* products of a thread in flight */
-
 /* A row of B's entries in the part, its factor in A, and its places if kept */
 typedef struct {
   int                from, length;
@@ -115,15 +111,15 @@ static __device__ __forceinline__ void PartsLoadBatch(const SpgemmOperands &P, c
 
 /* A thread's products, SYS_WARP apart: the lane with each one's entry, and the entry of B or its place */
 typedef struct {
-  Product one[GROUP];
-  int     entry[GROUP], place[GROUP];
+  Product one[SPGEMM_PARTS_IN_FLIGHT];
+  int     entry[SPGEMM_PARTS_IN_FLIGHT], place[SPGEMM_PARTS_IN_FLIGHT];
 } Group;
 
 template <int MODE>
 static __device__ __forceinline__ void PartsLoadGroup(const SpgemmOperands &P, const unsigned short *place, int from, int skip, int until, int total, int t0, int lane, Group *group)
 {
 #pragma unroll
-  for (int u = 0; u < GROUP; u++) {
+  for (int u = 0; u < SPGEMM_PARTS_IN_FLIGHT; u++) {
     const int t  = t0 + u * SYS_WARP + lane;
     int       at = 0;
 
@@ -160,28 +156,28 @@ static __device__ __forceinline__ void PartsAddEntries(const SpgemmOperands &P, 
   Group                    next;
 
   PartsLoadGroup<MODE>(P, place, from, skip, until, total, 0, lane, &next);
-  for (int t0 = 0; t0 < total; t0 += GROUP * SYS_WARP) {
+  for (int t0 = 0; t0 < total; t0 += SPGEMM_PARTS_IN_FLIGHT * SYS_WARP) {
     const Group now = next;
-    SysScalar   a[GROUP];
-    int         to[GROUP], first, last;
+    SysScalar   a[SPGEMM_PARTS_IN_FLIGHT];
+    int         to[SPGEMM_PARTS_IN_FLIGHT], first, last;
 
-    if (t0 + GROUP * SYS_WARP < total) PartsLoadGroup<MODE>(P, place, from, skip, until, total, t0 + GROUP * SYS_WARP, lane, &next);
+    if (t0 + SPGEMM_PARTS_IN_FLIGHT * SYS_WARP < total) PartsLoadGroup<MODE>(P, place, from, skip, until, total, t0 + SPGEMM_PARTS_IN_FLIGHT * SYS_WARP, lane, &next);
 #pragma unroll
-    for (int u = 0; u < GROUP; u++) {
+    for (int u = 0; u < SPGEMM_PARTS_IN_FLIGHT; u++) {
       a[u]  = __shfl_sync(SYS_ALL_LANES, entry.a, now.entry[u]);
       to[u] = FindPlace<MODE>(finder, now.one[u], place, now.place[u]);
     }
     first = __shfl_sync(SYS_ALL_LANES, now.entry[0], 0);
-    last  = __shfl_sync(SYS_ALL_LANES, now.entry[GROUP - 1], SYS_WARP - 1);
+    last  = __shfl_sync(SYS_ALL_LANES, now.entry[SPGEMM_PARTS_IN_FLIGHT - 1], SYS_WARP - 1);
     if (first == last) {
 #pragma unroll
-      for (int u = 0; u < GROUP; u++) {
+      for (int u = 0; u < SPGEMM_PARTS_IN_FLIGHT; u++) {
         if (to[u] >= 0) KnownAdd(sum + to[u], a[u], now.one[u].b);
       }
       __syncwarp();
     } else {
 #pragma unroll
-      for (int u = 0; u < GROUP; u++) {
+      for (int u = 0; u < SPGEMM_PARTS_IN_FLIGHT; u++) {
         if (t0 + u * SYS_WARP >= total) break;
         first = __shfl_sync(SYS_ALL_LANES, now.entry[u], 0);
         last  = __shfl_sync(SYS_ALL_LANES, now.entry[u], min(SYS_WARP, total - t0 - u * SYS_WARP) - 1);
@@ -219,7 +215,8 @@ static __device__ __forceinline__ void PartsAddKnown(const SpgemmOperands &P, un
     const unsigned long long base = __shfl_sync(SYS_ALL_LANES, entry.place, 0), far = lane < most ? entry.place - base : 0;
     const bool               near = __all_sync(SYS_ALL_LANES, far + 4096 < STRETCH_FAR);
 
-    if (near && __reduce_add_sync(SYS_ALL_LANES, entry.length) >= LONG * most) KnownAddStretches<SYS_WARP, GROUP>(P.Ba, places + base, entry.from, entry.length, (unsigned)far, entry.a, most, lane, own.finder.stretch, own.sum);
+    if (near && __reduce_add_sync(SYS_ALL_LANES, entry.length) >= SPGEMM_PARTS_LENGTH * most)
+      KnownAddStretches<SYS_WARP, SPGEMM_PARTS_IN_FLIGHT>(P.Ba, places + base, entry.from, entry.length, (unsigned)far, entry.a, most, lane, own.finder.stretch, own.sum);
     else PartsAddEntries<SPGEMM_KNOWN>(P, own.finder, places, entry, lane, own.sum);
   }
 }
@@ -286,7 +283,7 @@ template <int ROOM, class FINDER, int MODE>
 static SysStatus PartsLaunchMode(const SpgemmOperands *P, int kind, const SpgemmPart *parts, const int *order, unsigned *count, int n, const SpgemmPlaces *places, const int *Ci, const int *Cj, SysScalar *Ca, const cudaStream_t stream[])
 {
   SPGEMM_FITS(sizeof(PartShared<ROOM, FINDER>));
-  return SysLaunch(PartsKernel<ROOM, FINDER, MODE>, n < MOST_BLOCKS ? n : MOST_BLOCKS, SYS_WARP, sizeof(PartShared<ROOM, FINDER>), stream[kind], *P, parts, order + (int64_t)kind * n, (const unsigned *)count + kind, count + SPGEMM_PART_KINDS + kind, *places, Ci, Cj, Ca);
+  return SysLaunch(PartsKernel<ROOM, FINDER, MODE>, n < SPGEMM_PARTS_BLOCKS ? n : SPGEMM_PARTS_BLOCKS, SYS_WARP, sizeof(PartShared<ROOM, FINDER>), stream[kind], *P, parts, order + (int64_t)kind * n, (const unsigned *)count + kind, count + SPGEMM_PART_KINDS + kind, *places, Ci, Cj, Ca);
 }
 
 template <int ROOM, class FINDER>
@@ -300,8 +297,8 @@ static SysStatus PartsLaunchKind(const SpgemmOperands *P, int kind, const Spgemm
 template <int ROOM>
 static SysStatus PartsLaunch(const SpgemmOperands *P, const SpgemmPart *parts, const int *order, unsigned *count, int n, int mode, const SpgemmPlaces *places, const int *Ci, const int *Cj, SysScalar *Ca, const cudaStream_t stream[])
 {
-  SYS_CALL((PartsLaunchKind<ROOM, Window<ROOM / SPGEMM_NARROW>>(P, SPGEMM_PART_NARROW, parts, order, count, n, mode, places, Ci, Cj, Ca, stream)));
-  SYS_CALL((PartsLaunchKind<ROOM, Words<2 * ROOM / SPGEMM_FEW_WORDS>>(P, SPGEMM_PART_WORDS, parts, order, count, n, mode, places, Ci, Cj, Ca, stream)));
+  SYS_CALL((PartsLaunchKind<ROOM, Window<ROOM / SPGEMM_PART_NARROW_SHARE>>(P, SPGEMM_PART_NARROW, parts, order, count, n, mode, places, Ci, Cj, Ca, stream)));
+  SYS_CALL((PartsLaunchKind<ROOM, Words<2 * ROOM / SPGEMM_PART_WORDS_SHARE>>(P, SPGEMM_PART_WORDS, parts, order, count, n, mode, places, Ci, Cj, Ca, stream)));
   return PartsLaunchKind<ROOM, Columns<ROOM, 2 * ROOM>>(P, SPGEMM_PART_WIDE, parts, order, count, n, mode, places, Ci, Cj, Ca, stream);
 }
 

@@ -4,21 +4,10 @@
 */
 #include <limits.h>
 
-#include <cub/device/device_scan.cuh>
-
+#include "sys/syscub.cuh"
 #include "mat/impls/hashgemm/cuda/spgemmcuda.cuh"
 
-#define TEAM         8 /* lanes for a row, unless it is long */
-#define LONG_BLOCKS  512
-#define MIN_WORDS    4    /* least words of a unit */
-#define MOST_COPIED  1024 /* most entries of a row that is only copied */
-#define SPARSE       8    /* words of a window a word of the row from which on a hash table is faster */
-#define SPARSE_MANY  64   /* the same for rows that registers cannot sort */
-#define MANY_WORDS   384
-#define FEW_WORDS    768 /* most words of a row whose pattern the second largest hash table computes, whatever its entries */
-#define MANY_IN_WORD 2
-#define SAMPLE       8 /* one block in this many counts how scattered B's columns are */
-#define FEW_ROWS     32768
+#define TEAM 8 /* lanes for a row, unless it is long */
 
 /* ---- Limits ---- */
 
@@ -26,7 +15,7 @@ SpgemmLimits SpgemmDeviceLimits(size_t shared)
 {
   SpgemmLimits limits;
 
-  limits.hash_words      = shared >= SpgemmDeviceHashShared() ? 3072 : FEW_WORDS;
+  limits.hash_words      = shared >= SpgemmDeviceHashShared() ? 3072 : SPGEMM_HASH_WORDS2;
   limits.table_products  = shared >= SpgemmDeviceTableShared() ? SPGEMM_TABLE_LARGE : 0;
   limits.team_entries[0] = shared >= SpgemmDeviceValuesShared(false) ? 384 : 256;
   limits.team_entries[1] = shared >= SpgemmDeviceValuesShared(true) ? 256 : 128;
@@ -80,8 +69,8 @@ static __global__ void __launch_bounds__(SYS_THREADS) PlanWordsKernel(SpgemmOper
     if (head) P.wordB[begin + (int)n + __popc(heads & ((1u << (shift + lane)) - 1))] = make_uint2(w, PlanWordBits(j, e, length, w));
     n += (unsigned)__popc(heads);
   }
-  if (blockIdx.x % SAMPLE == 0) {
-    const int more = __reduce_add_sync(SYS_ALL_LANES, lane ? 0 : MANY_IN_WORD * (int)n - (int)length);
+  if (blockIdx.x % SPGEMM_SCATTER_SAMPLE == 0) {
+    const int more = __reduce_add_sync(SYS_ALL_LANES, lane ? 0 : SPGEMM_CLUSTERED * (int)n - (int)length);
 
     if (threadIdx.x % SYS_WARP == 0) atomicAdd((unsigned long long *)&counters->scattered, (unsigned long long)(long long)more);
   }
@@ -96,7 +85,7 @@ static __global__ void __launch_bounds__(SYS_THREADS) PlanLongWordsKernel(Spgemm
   __shared__ unsigned count[SYS_THREADS / SYS_WARP];
   const unsigned      lane = threadIdx.x % SYS_WARP, warp = threadIdx.x / SYS_WARP;
 
-  for (unsigned k = blockIdx.x; k < counters->long_rows; k += LONG_BLOCKS) {
+  for (unsigned k = blockIdx.x; k < counters->long_rows; k += SPGEMM_LONG_BLOCKS) {
     const int      r = long_rows[k], begin = P.Bi[r];
     const unsigned length = (unsigned)(P.Bi[r + 1] - begin);
     const int     *j      = P.Bj + begin;
@@ -131,7 +120,7 @@ int64_t SpgemmDeviceLongRows(int64_t nz)
 SysStatus SpgemmDeviceWords(const SpgemmOperands *P, int *long_rows, SpgemmCounters *counters, cudaStream_t stream)
 {
   SYS_CALL(SysLaunch(PlanWordsKernel, SysBlocks((int64_t)P->k * TEAM, SYS_THREADS), SYS_THREADS, 0, stream, *P, long_rows, counters));
-  return SysLaunch(PlanLongWordsKernel, P->k ? LONG_BLOCKS : 0, SYS_THREADS, 0, stream, *P, (const int *)long_rows, (const SpgemmCounters *)counters);
+  return SysLaunch(PlanLongWordsKernel, P->k ? SPGEMM_LONG_BLOCKS : 0, SYS_THREADS, 0, stream, *P, (const int *)long_rows, (const SpgemmCounters *)counters);
 }
 
 /* ---- Work of a row ---- */
@@ -170,7 +159,7 @@ static __device__ bool PlanWide(const Work &w)
 {
   const unsigned words = (unsigned)(w.last >> 5) - (unsigned)(w.first >> 5) + 1;
 
-  return (double)words * (double)w.products > (w.words > MANY_WORDS ? (double)SPARSE_MANY : (double)SPARSE) * (double)w.words * (double)w.words;
+  return (double)words * (double)w.products > (w.words > SPGEMM_SORTED_WORDS ? (double)SPGEMM_SPARSE_WINDOW_LARGE : (double)SPGEMM_SPARSE_WINDOW) * (double)w.words * (double)w.words;
 }
 
 /* Returns the bin of a row that its accumulator computes while counting, or COUNT_EMPTY. A key holds its column, relative to the first, and its
@@ -204,11 +193,11 @@ static __device__ unsigned long long PlanMadeRoom(SpgemmAccumulator accumulator,
 static __device__ unsigned char PlanKind(const SpgemmLimits &limits, SpgemmAccumulator accumulator, bool sorts, int length, const Work &w)
 {
   const unsigned long long average = length ? w.products / (unsigned)length : 0;
-  const bool               words   = w.products >= MANY_IN_WORD * w.words;
+  const bool               words   = w.products >= SPGEMM_CLUSTERED * w.words;
   unsigned                 team    = length > SPGEMM_LONG_ROW ? 4 : average <= 8 ? 0 : average <= 16 ? 1 : average <= 64 ? 2 : 3, bin;
 
   if (!w.products) return SPGEMM_KIND(COUNT_EMPTY, team, words);
-  if (length == 1 && w.products <= MOST_COPIED) return SPGEMM_KIND(COUNT_COPY, team, words);
+  if (length == 1 && w.products <= SPGEMM_COPIED_ROW) return SPGEMM_KIND(COUNT_COPY, team, words);
   bin = PlanMadeBin(limits, accumulator, length, w);
   if (bin != COUNT_EMPTY) return SPGEMM_KIND(bin, min(team, 2u), 0);
   if (accumulator == SPGEMM_DENSE || accumulator == SPGEMM_TABLE) bin = COUNT_WINDOW; /* the table's other bins hold rows that it computes */
@@ -216,7 +205,7 @@ static __device__ unsigned char PlanKind(const SpgemmLimits &limits, SpgemmAccum
     bin = w.products <= 64 ? COUNT_SORT_64 : w.products <= 128 ? COUNT_SORT_128 : w.products <= 256 ? COUNT_SORT_256 : COUNT_SORT_512;
     if (PlanMadeBin(limits, SPGEMM_ESC, length, w) != COUNT_EMPTY) team = min(team, 2u);
   } else if (w.words <= 96) bin = length > SPGEMM_LONG_ROW ? COUNT_512 : COUNT_128;
-  else if (w.words > limits.hash_words || (accumulator != SPGEMM_HASH && (sorts || w.words > MANY_WORDS) && !PlanWide(w))) bin = COUNT_WINDOW;
+  else if (w.words > limits.hash_words || (accumulator != SPGEMM_HASH && (sorts || w.words > SPGEMM_SORTED_WORDS) && !PlanWide(w))) bin = COUNT_WINDOW;
   else bin = w.words <= 192 ? COUNT_256 : w.words <= 384 ? COUNT_512 : w.words <= 768 ? COUNT_1024 : w.words <= 1536 ? COUNT_2048 : COUNT_4096;
   return SPGEMM_KIND(bin, team, words);
 }
@@ -224,7 +213,7 @@ static __device__ unsigned char PlanKind(const SpgemmLimits &limits, SpgemmAccum
 /* Returns the units of a row: none has too many words, nor far too many products, unless it has very few words */
 static __device__ unsigned PlanUnitsOf(const Work &w)
 {
-  const unsigned           words = (unsigned)(w.last >> 5) - (unsigned)(w.first >> 5) + 1, least = (words + SPGEMM_UNIT_WORDS - 1) / SPGEMM_UNIT_WORDS, most = (words + MIN_WORDS - 1) / MIN_WORDS;
+  const unsigned           words = (unsigned)(w.last >> 5) - (unsigned)(w.first >> 5) + 1, least = (words + SPGEMM_UNIT_WORDS - 1) / SPGEMM_UNIT_WORDS, most = (words + SPGEMM_UNIT_WORDS_LEAST - 1) / SPGEMM_UNIT_WORDS_LEAST;
   const unsigned long long wanted = w.products / SPGEMM_UNIT_PRODUCTS;
   const unsigned           units  = wanted < most ? (unsigned)wanted : most;
 
@@ -236,7 +225,7 @@ static __global__ void __launch_bounds__(SYS_THREADS) PlanClassifyKernel(SpgemmO
 {
   __shared__ unsigned count[SPGEMM_BINS];
   const unsigned      lane = threadIdx.x % TEAM, shift = threadIdx.x % SYS_WARP - lane;
-  const bool          sorts    = counters->scattered > 0 || P.m < FEW_ROWS; /* otherwise so few rows would be sorted that their kernels cost more than they save, and tables are faster for rows of few words */
+  const bool          sorts    = counters->scattered > 0 || P.m < SPGEMM_SORTING_ROWS; /* otherwise so few rows would be sorted that their kernels cost more than they save, and tables are faster for rows of few words */
   unsigned long long  products = 0, units = 0, hash_words = 0, window_words = 0, made = 0, unmade = 0;
 
   if (threadIdx.x < SPGEMM_BINS) count[threadIdx.x] = 0;
@@ -422,7 +411,7 @@ static __device__ unsigned PlanPatternBin(const SpgemmLimits &limits, unsigned c
   if (bin == COUNT_WINDOW) return PATTERN_WINDOW;
   if (team == 0 && size <= 64) return size <= 32 ? PATTERN_8_32 : PATTERN_8_64;
   if (team <= 1 && size <= 128) return size <= 64 ? PATTERN_16_64 : PATTERN_16_128;
-  return size <= 64 ? PATTERN_32_64 : size <= 128 ? PATTERN_32_128 : size <= 256 ? PATTERN_32_256 : size <= 512 ? PATTERN_32_512 : size <= 1024 || limits.hash_words <= FEW_WORDS ? PATTERN_32_1024 : PATTERN_32_MORE;
+  return size <= 64 ? PATTERN_32_64 : size <= 128 ? PATTERN_32_128 : size <= 256 ? PATTERN_32_256 : size <= 512 ? PATTERN_32_512 : size <= 1024 || limits.hash_words <= SPGEMM_HASH_WORDS2 ? PATTERN_32_1024 : PATTERN_32_MORE;
 }
 
 static __device__ unsigned PlanValuesKind(const SpgemmLimits &limits, unsigned char kind, int size)
@@ -487,7 +476,7 @@ static __global__ void __launch_bounds__(1024) PlanReclassifyKernel(int m, Spgem
       const int cut = PlanPartsOf(size[r], work[r]);
 
       atomicAdd(parts + PlanPartClass(size[r], cut), (unsigned)cut);
-      atomicAdd(&counters->pairs, work[r] > INT_MAX ? SPGEMM_MANY_PAIRS : (unsigned long long)cut * (unsigned)(Ai[r + 1] - Ai[r]));
+      atomicAdd(&counters->pairs, work[r] > INT_MAX ? SPGEMM_COUNTED_PAIRS : (unsigned long long)cut * (unsigned)(Ai[r + 1] - Ai[r]));
     }
   }
   __syncwarp();
@@ -566,11 +555,11 @@ static __global__ void __launch_bounds__(SYS_THREADS) PlanOrderPartsKernel(const
     if (k < n) {
       const int first = Ci[part[k].row] + part[k].first, entries = part[k].entries;
 
-      if ((Cj[first + entries - 1] >> 5) - (Cj[first] >> 5) < room / SPGEMM_NARROW) kind = SPGEMM_PART_NARROW;
+      if ((Cj[first + entries - 1] >> 5) - (Cj[first] >> 5) < room / SPGEMM_PART_NARROW_SHARE) kind = SPGEMM_PART_NARROW;
       else {
         for (int e = lane; e < entries; e += SYS_WARP) words += !e || (Cj[first + e - 1] ^ Cj[first + e]) >> 5;
         __syncwarp();
-        if (__reduce_add_sync(SYS_ALL_LANES, words) <= (unsigned)room / SPGEMM_FEW_WORDS) kind = SPGEMM_PART_WORDS;
+        if (__reduce_add_sync(SYS_ALL_LANES, words) <= (unsigned)room / SPGEMM_PART_WORDS_SHARE) kind = SPGEMM_PART_WORDS;
       }
     }
     if (lane == 0) kinds[p] = kind;
@@ -596,14 +585,14 @@ SysStatus SpgemmDeviceOrderParts(int part_class, const SpgemmPart *part, int n, 
 
 SysStatus SpgemmDeviceScanSize(int m, size_t *bytes)
 {
-  SYS_CUDA(cub::DeviceScan::ExclusiveSum(NULL, *bytes, (const int *)NULL, (int *)NULL, m + 1));
+  SYS_CUDA(SysExclusiveSum(NULL, *bytes, (const int *)NULL, (int *)NULL, m + 1, 0));
   return SYS_SUCCESS;
 }
 
 /* size: m + 1 numbers, the last ignored */
 SysStatus SpgemmDeviceScan(int m, const int *size, int *i, void *work, size_t bytes, cudaStream_t stream)
 {
-  SYS_CUDA(cub::DeviceScan::ExclusiveSum(work, bytes, size, i, m + 1, stream));
+  SYS_CUDA(SysExclusiveSum(work, bytes, size, i, m + 1, stream));
   return SYS_SUCCESS;
 }
 
@@ -624,13 +613,13 @@ static __global__ void __launch_bounds__(SYS_THREADS) PlanRowProductsKernel(Spge
 
 SysStatus SpgemmDevicePlacesSize(int m, size_t *bytes)
 {
-  SYS_CUDA(cub::DeviceScan::ExclusiveSum(NULL, *bytes, (const unsigned long long *)NULL, (unsigned long long *)NULL, m));
+  SYS_CUDA(SysExclusiveSum(NULL, *bytes, (const unsigned long long *)NULL, (unsigned long long *)NULL, m, 0));
   return SYS_SUCCESS;
 }
 
 SysStatus SpgemmDevicePlaces(const SpgemmOperands *P, const unsigned char *line, unsigned long long *offset, void *work, size_t bytes, cudaStream_t stream)
 {
   SYS_CALL(SysLaunch(PlanRowProductsKernel, SysBlocks((int64_t)P->m * TEAM, SYS_THREADS), SYS_THREADS, 0, stream, *P, line, offset));
-  SYS_CUDA(cub::DeviceScan::ExclusiveSum(work, bytes, (const unsigned long long *)offset, offset, P->m, stream));
+  SYS_CUDA(SysExclusiveSum(work, bytes, offset, offset, P->m, stream));
   return SYS_SUCCESS;
 }

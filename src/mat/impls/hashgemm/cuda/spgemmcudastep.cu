@@ -157,7 +157,7 @@ static bool StepEscPays(const SpgemmDevice *S, const SpgemmCounters *host)
   double rows = 0;
 
   for (int b = COUNT_SORT_64; b <= COUNT_SORT_512; b++) rows += host->count.rows[b];
-  return S->makes && !host->unmade && (host->products <= SPGEMM_ESC_FEW || (2 * host->made >= host->products && (double)host->made >= SPGEMM_ESC_LEAST * rows));
+  return S->makes && !host->unmade && (host->products <= SPGEMM_ESC_PRODUCTS || (2 * host->made >= host->products && (double)host->made >= SPGEMM_ESC_MEAN * rows));
 }
 
 /* Returns the entries to allocate for rows computed while counting: their products, or a little more than a sample's estimate */
@@ -308,7 +308,7 @@ static SysStatus StepTakeKept(SpgemmDevice *S, SpgemmStep *step, cudaStream_t st
   }
   for (int b = COUNT_128; b < COUNT_WINDOW; b++) rows += SpgemmMakes(step->accumulator, b) ? 0 : host->count.rows[b];
   half = rows > 0 ? (double)host->hash_words / rows / 2 : 0;
-  if (half > SPGEMM_MOST_KEPT || host->count.rows[COUNT_WINDOW] > rows) half = SPGEMM_MOST_KEPT;
+  if (half > SPGEMM_KEPT_WORDS || host->count.rows[COUNT_WINDOW] > rows) half = SPGEMM_KEPT_WORDS;
   rows += host->count.rows[COUNT_WINDOW];
   step->capacity = half > 16 ? ((int)half + 7) / 8 * 8 : 16;
   if (rows <= 0.5 * (double)m || !StepTakeIfThere(S, sizeof(uint2) * m * (size_t)step->capacity, &step->kept_word, stream)) step->capacity = 0;
@@ -542,7 +542,7 @@ static SysStatus StepTakePlaces(SpgemmDevice *S, SpgemmStep *step, const SysCSR 
   size_t               scan;
   SysStatus            status;
 
-  if (asked > 3 * there || step->pairs >= (double)SPGEMM_MANY_PAIRS) return SYS_SUCCESS;
+  if (asked > 3 * there || step->pairs >= (double)SPGEMM_COUNTED_PAIRS) return SYS_SUCCESS;
   SYS_CALL(SpgemmDevicePlacesSize(step->m, &scan));
   if (StepTakeIfThere(S, sizeof(unsigned short) * (size_t)products, &step->place, stream) && StepTakeIfThere(S, sizeof(unsigned long long) * (size_t)step->m, &step->offset, stream) && StepTakeIfThere(S, sizeof(uint4) * (size_t)step->pairs, &step->pair, stream) &&
       StepTakeIfThere(S, sizeof(uint2) * parts, &step->list, stream) && StepTakeIfThere(S, sizeof(unsigned), &step->pair_next, stream) && StepTakeIfThere(S, scan, &work, stream)) {

@@ -11,11 +11,10 @@
 
 #include "mat/impls/hashgemm/cuda/spgemmcudaentries.cuh"
 
-#define NO_COLUMN     (-1)
-#define MOST_LOG      12                           /* log2 of the slots of the largest table in shared memory */
-#define LIST          512                          /* most columns sorted in registers */
-#define BLOCK(LOG)    ((LOG) > 9 ? SYS_WARP : 128) /* threads; with large tables one warp */
-#define TEAMS(T, LOG) (BLOCK(LOG) / (T))
+#define NO_COLUMN         (-1)
+#define TABLE_LARGEST_LOG 12                           /* log2 of the slots of the largest table in shared memory */
+#define BLOCK(LOG)        ((LOG) > 9 ? SYS_WARP : 128) /* threads; with large tables one warp */
+#define TEAMS(T, LOG)     (BLOCK(LOG) / (T))
 
 typedef struct {
   int       *column;
@@ -28,7 +27,7 @@ struct TableRow {
   SysScalar value[1 << LOG];
   Entry     entry[T];
   int       column[1 << LOG];
-  unsigned  list[LOG < 9 ? 1 << LOG : LIST]; /* the columns, in any order, as far as they fit; or one bit for each of a range */
+  unsigned  list[LOG < 9 ? 1 << LOG : SPGEMM_TABLE_SORTED]; /* the columns, in any order, as far as they fit; or one bit for each of a range */
   unsigned  found;
 };
 
@@ -142,8 +141,8 @@ static __device__ __forceinline__ void TableWrite(const Table &t, TableRow<T, LO
 
   if (most <= 4 * T) TableSortRow<T, 4>(t, own.list, found, lane, column, value);
   else if (most <= 8 * T) TableSortRow<T, 8>(t, own.list, found, lane, column, value);
-  else if (LOG <= 9 || most <= LIST) TableSortRow<T, 16>(t, own.list, found, lane, column, value);
-  else if (!moved) TableScanRow(t, own.list, LIST, low, found, lane, column, value);
+  else if (LOG <= 9 || most <= SPGEMM_TABLE_SORTED) TableSortRow<T, 16>(t, own.list, found, lane, column, value);
+  else if (!moved) TableScanRow(t, own.list, SPGEMM_TABLE_SORTED, low, found, lane, column, value);
   else TableScanRow(t, (unsigned *)own.value, sizeof(own.value) / sizeof(unsigned), low, found, lane, column, value); /* the table has moved */
 }
 
@@ -197,7 +196,7 @@ static __device__ __forceinline__ int TableAddRow(const SpgemmOperands &P, int b
         to += (unsigned)__popc(all & ((1u << lane) - 1));
         found += (unsigned)__popc(all);
       } else if (is_new) to = atomicAdd(&own.found, 1u);
-      if (is_new && (LOG < 9 || to < LIST)) own.list[to] = (unsigned)one.c;
+      if (is_new && (LOG < 9 || to < SPGEMM_TABLE_SORTED)) own.list[to] = (unsigned)one.c;
     }
   });
   return (int)(Grows ? found : own.found);
@@ -248,7 +247,7 @@ static constexpr size_t TableShared()
 
 size_t SpgemmDeviceTableShared(void)
 {
-  return TableShared<SYS_WARP, MOST_LOG>();
+  return TableShared<SYS_WARP, TABLE_LARGEST_LOG>();
 }
 
 template <int T, int LOG>
@@ -256,7 +255,7 @@ static SysStatus TableLaunch(const SpgemmOperands *P, const int *rows, int n, co
 {
   constexpr size_t shared = TableShared<T, LOG>();
 
-  SPGEMM_FITS(LOG < MOST_LOG ? shared : 0);
+  SPGEMM_FITS(LOG < TABLE_LARGEST_LOG ? shared : 0);
   return SysLaunch(TableKernel<T, LOG>, SysBlocks(n, TEAMS(T, LOG)), BLOCK(LOG), shared, stream, *P, rows, n, range, work, size, *made);
 }
 
@@ -272,7 +271,7 @@ SysStatus SpgemmDeviceTableRows(const SpgemmOperands *P, int bin, const int *row
   case COUNT_1024:
     return TableLaunch<32, 10>(P, rows, n, range, work, size, made, stream);
   case COUNT_4096:
-    return TableLaunch<32, MOST_LOG>(P, rows, n, range, work, size, made, stream);
+    return TableLaunch<32, TABLE_LARGEST_LOG>(P, rows, n, range, work, size, made, stream);
   default:
     return TableLaunch<32, 11>(P, rows, n, range, work, size, made, stream);
   }

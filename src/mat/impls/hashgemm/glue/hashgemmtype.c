@@ -130,7 +130,7 @@ static const char *const HashGEMMOptions[] = {"mat_hashgemm_accumulator", NULL};
 
    Options Database Keys:
 +  -mat_type hashgemm                                                        - sets the type, in `MatSetFromOptions()`
-.  -mat_hashgemm_device <auto,cpu,gpu>                                       - where the matrix is stored
+.  -mat_shadow_device <auto,cpu,gpu>                                         - where the matrix is stored
 .  -mat_hashgemm_accumulator <auto,hash,hashvec,heap,dense,window,esc,merge,table> - accumulator of the entries of a row
 -  -petscamb_for_aij hashgemm                                                - all `MATAIJ` and `MATAIJCUSPARSE` matrices of the program multiply that way; also -hashgemm_for_aij
 

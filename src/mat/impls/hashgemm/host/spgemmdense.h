@@ -15,7 +15,7 @@ static SYS_INLINE Marks HowToMark(const SpgemmProduct *P, const Row *row, int li
 {
   const int64_t reach = RowReach(row);
 
-  if ((listed || !P->words.i) && reach <= BYTES_REACH * row->products) return MARK_BYTES;
+  if ((listed || !P->words.i) && reach <= SPGEMM_BYTES_COLUMNS * row->products) return MARK_BYTES;
   return reach <= SPGEMM_BLOCK / 2 * row->products ? MARK_BITS : MARK_FLAGS;
 }
 
@@ -63,9 +63,9 @@ static SYS_INLINE void DenseAdd(const Marks marks, const int add, const SpgemmPr
 }
 
 #if defined(SPGEMM_EXPAND)
-  #define LIST_PAYS 1
+  #define SPGEMM_LIST_PAYS 1
 #else
-  #define LIST_PAYS 0
+  #define SPGEMM_LIST_PAYS 0
 typedef struct {
   SysInt lo, hi;
 } Extent;
@@ -103,7 +103,7 @@ static SYS_INLINE void ExpandRow(const int eights, const int add, const SysInt *
 */
 static SYS_INLINE int Listed(const SpgemmProduct *P, int64_t r)
 {
-  return LIST_PAYS && P->lengthB >= LIST_LEAST && P->lengthB <= LIST_LENGTH && P->A.i[r + 1] - P->A.i[r] > 1 && (double)(P->A.i[r + 1] - P->A.i[r]) * P->longestB <= LIST;
+  return SPGEMM_LIST_PAYS && P->lengthB >= SPGEMM_LISTED_LENGTH_LEAST && P->lengthB <= SPGEMM_LISTED_LENGTH && P->A.i[r + 1] - P->A.i[r] > 1 && (double)(P->A.i[r + 1] - P->A.i[r]) * P->longestB <= SPGEMM_LISTED_PRODUCTS;
 }
 
 static SYS_INLINE Row ListRowOf(const int eights, const int add, const SpgemmProduct *P, int64_t r, SysInt *col, SysScalar *val)
@@ -219,14 +219,14 @@ static SYS_INLINE void DenseTakeSome(SpgemmWork *w, int64_t n, const SysInt *j, 
    it. */
 static SYS_INLINE void DenseTake(const SpgemmProduct *P, SpgemmWork *w, int64_t n, const SysInt *j, SysScalar *a)
 {
-  SysScalar buffer[STREAM_PIECE] __attribute__((aligned(64)));
+  SysScalar buffer[SPGEMM_STREAM_PIECE] __attribute__((aligned(64)));
   int64_t   q = 0;
 
-  if (P->stream && n >= STREAM_ENTRIES) {
+  if (P->stream && n >= SPGEMM_STREAM_ENTRIES) {
     q = (int64_t)((64 - (uintptr_t)a % 64) % 64 / sizeof(*a));
     DenseTakeSome(w, q, j, a);
-    for (; q + STREAM_PIECE <= n; q += STREAM_PIECE) {
-      DenseTakeSome(w, STREAM_PIECE, j + q, buffer);
+    for (; q + SPGEMM_STREAM_PIECE <= n; q += SPGEMM_STREAM_PIECE) {
+      DenseTakeSome(w, SPGEMM_STREAM_PIECE, j + q, buffer);
       Stream(a + q, buffer, sizeof(buffer));
     }
     StreamEnd();
@@ -325,7 +325,7 @@ static SYS_INLINE int Group(const SpgemmProduct *P, int64_t r, int64_t last)
   int           g = 1;
 
   if (n < 2) return 1;
-  while (g < GROUP && r + g < last && P->A.i[r + g + 1] - P->A.i[r + g] == n && j[g * (int64_t)n] == j[0] && !memcmp(j + g * (int64_t)n, j, sizeof(*j) * n)) g++;
+  while (g < SPGEMM_GROUP_ROWS && r + g < last && P->A.i[r + g + 1] - P->A.i[r + g] == n && j[g * (int64_t)n] == j[0] && !memcmp(j + g * (int64_t)n, j, sizeof(*j) * n)) g++;
   return g;
 }
 
@@ -414,7 +414,7 @@ static SYS_INLINE void DenseTakeGroup(const int lanes, int g, SpgemmWork *w, int
   const SysInt window = (SysInt)(w->window - 1);
 
   for (int64_t q = 0; q < n; q++) {
-    SysScalar *s = w->sum + lanes * (int64_t)(j[q] & window), t[GROUP];
+    SysScalar *s = w->sum + lanes * (int64_t)(j[q] & window), t[SPGEMM_GROUP_ROWS];
 
     for (int l = 0; l < lanes; l++) t[l] = s[l];
     for (int l = 0; l < lanes; l++) s[l] = 0;

@@ -40,7 +40,7 @@ static SYS_INLINE uint64_t Probe(const int vec, const SpgemmWork *w, SysInt key,
 /* Sizes the table for at most n keys; emptier tables collide less, as long as they fit the cache */
 static SYS_INLINE SysStatus HashSize(SpgemmWork *w, int64_t n, int values)
 {
-  const int64_t least = (n <= SPARSE_HASH ? 4 : 2) * n;
+  const int64_t least = (n <= SPGEMM_SPARSE_HASH_ENTRIES ? 4 : 2) * n;
   int64_t       size  = 64;
 
   while (size < least) size *= 2;

@@ -9,31 +9,6 @@
 #include "sys/sysmemory.h"
 #include "mat/impls/hashgemm/host/spgemmimpl.h"
 
-#define ROW_COST       8           /* cost of a row besides its products, in products */
-#define PARTS          8           /* parts a thread: equal products take unequal times */
-#define THREAD_COST    20000       /* products from which on a further thread pays */
-#define SAMPLES        32          /* places of the sample of a product's compression */
-#define SAMPLE_ROWS    8           /* rows at each of them */
-#define COMPRESSES     16          /* products an entry from which on counting does not pay */
-#define COMPRESSES2    6           /* the same in the second of two steps, whose B comes from memory again */
-#define COPIED         (256 << 20) /* bytes of a result up to which a copy costs little */
-#define COPIED_ENTRIES ((double)COPIED / (sizeof(SysInt) + sizeof(SysScalar)))
-#define PART           32768 /* entries of a part that stays in a thread's caches */
-#if !defined(BATCH)          /* tests use less */
-  #define BATCH      192     /* least rows of a batch */
-  #define BATCH_MOST 1536    /* most rows of a batch; runs of rows end with it */
-#endif
-#define BATCHES       128           /* least batches of a matrix, unless they become too small */
-#define PART_INNER    131072        /* products of a part if nothing is known of its entries */
-#define MOVED         SYS_HUGE_PAGE /* bytes copied before their memory is released */
-#define NEAR          4             /* over-allocation factor relative to the estimated nnz; untouched pages take no memory */
-#define NEAR_SMALL    10            /* the same for a small result */
-#define SMALL_ENTRIES (COPIED_ENTRIES / 4)
-#define FAR_BYTES     (4 << 20) /* bytes of B from which on its rows exceed a core's caches */
-#define STAMPED       2.0       /* products an entry from which on rows are stamped */
-#define STAMP_COLUMNS 4         /* and entries of the result a column */
-#define PLACES        3         /* most bytes of places a byte of operands and result */
-
 #if defined(SYS_INT64)
   #define SPGEMM_INT_MAX INT64_MAX
 #else
@@ -107,12 +82,12 @@ static SpgemmProduct SpgemmStepOperands(const Spgemm *S, int step, const SysCSR 
   P.last        = P.A.i[P.A.m] - 1;
   P.lengthB     = P.B.m ? (double)P.B.i[P.B.m] / (double)P.B.m : 0;
   P.longestB    = S->step[step].longestB;
-  P.far         = (double)P.B.i[P.B.m] * (double)(sizeof(*P.j) + sizeof(*P.a)) >= FAR_BYTES;
+  P.far         = (double)P.B.i[P.B.m] * (double)(sizeof(*P.j) + sizeof(*P.a)) >= SPGEMM_UNCACHED_BYTES;
   P.accumulator = S->options.accumulator;
   P.window      = SpgemmWindow(S->options.nthread);
   P.same        = S->step[step].same;
   P.shift       = S->step[step].shift;
-  P.batch       = S->step[step].batch ? S->step[step].batch : BATCH;
+  P.batch       = S->step[step].batch ? S->step[step].batch : SPGEMM_BATCH_LEAST;
   /* the intermediate is private, so it stays unsorted unless sorting is free or the heap needs it */
   P.unsorted  = !last && P.accumulator != SPGEMM_HEAP;
   P.unsortedB = last && S->nstep == 2 && P.B.j == S->inner.j && P.accumulator != SPGEMM_HEAP;
@@ -123,10 +98,10 @@ static SpgemmProduct SpgemmStepOperands(const Spgemm *S, int step, const SysCSR 
    threads. A part of `part` entries has two batches, within the limits. entries: of a row. */
 static void SpgemmTakeBatch(SpgemmProduct *P, Step *step, double part, double entries)
 {
-  int64_t rows = entries * BATCH_MOST > part / 2 ? (int64_t)(part / 2 / entries) : BATCH_MOST;
+  int64_t rows = entries * SPGEMM_BATCH_MOST > part / 2 ? (int64_t)(part / 2 / entries) : SPGEMM_BATCH_MOST;
 
-  rows        = SysMin(rows, P->A.m / BATCHES);
-  step->batch = P->batch = rows > BATCH ? rows : BATCH;
+  rows        = SysMin(rows, P->A.m / SPGEMM_BATCHES);
+  step->batch = P->batch = rows > SPGEMM_BATCH_LEAST ? rows : SPGEMM_BATCH_LEAST;
 }
 
 static double SpgemmProducts(const SysCSR *A, const SysCSR *B, int nthread)
@@ -134,7 +109,7 @@ static double SpgemmProducts(const SysCSR *A, const SysCSR *B, int nthread)
   double n = 0;
 
 #if defined(_OPENMP)
-  #pragma omp parallel for num_threads(nthread) schedule(static) reduction(+ : n) if (A->i[A->m] > THREAD_COST)
+  #pragma omp parallel for num_threads(nthread) schedule(static) reduction(+ : n) if (A->i[A->m] > SPGEMM_THREAD_PRODUCTS)
 #endif
   for (SysInt k = 0; k < A->i[A->m]; k++) n += (double)(B->i[A->j[k] + 1] - B->i[A->j[k]]);
   return n;
@@ -191,10 +166,10 @@ static SysStatus SpgemmRowsToThreads(Spgemm *S, const SpgemmProduct *P, Step *st
 #endif
     for (int64_t r = 0; r < m; r++) {
       products[r] = SpgemmRowProducts(P, r);
-      total += products[r] + ROW_COST;
+      total += products[r] + SPGEMM_ROW_PRODUCTS;
     }
-    step->nthread = (int)SysMin(nthread, 1 + total / THREAD_COST);
-    if (step->nthread > 1) step->npart = PARTS * step->nthread;
+    step->nthread = (int)SysMin(nthread, 1 + total / SPGEMM_THREAD_PRODUCTS);
+    if (step->nthread > 1) step->npart = SPGEMM_THREAD_PARTS * step->nthread;
     if (step->nthread > 1 && most > 0 && (double)total / most > step->npart) step->npart = (int)SysMin(m, (int64_t)((double)total / most) + 1);
   }
   step->cuts  = calloc((size_t)step->npart + 1, sizeof(*step->cuts));
@@ -210,7 +185,7 @@ static SysStatus SpgemmRowsToThreads(Spgemm *S, const SpgemmProduct *P, Step *st
       step->cuts[t]  = r;
       step->bound[t] = entries;
     }
-    before += n + ROW_COST;
+    before += n + SPGEMM_ROW_PRODUCTS;
     entries += SysMin(n, P->B.n);
   }
   for (; t <= step->npart; t++) {
@@ -305,7 +280,7 @@ static double SpgemmLongest(const SysCSR *B, int nthread)
   SysInt longest = 0;
 
 #if defined(_OPENMP)
-  #pragma omp parallel for num_threads(nthread) schedule(static) reduction(max : longest) if (B->m > THREAD_COST)
+  #pragma omp parallel for num_threads(nthread) schedule(static) reduction(max : longest) if (B->m > SPGEMM_THREAD_PRODUCTS)
 #endif
   for (int64_t r = 0; r < B->m; r++) {
     const SysInt length = B->i[r + 1] - B->i[r];
@@ -367,10 +342,10 @@ static int SpgemmAllocateEntries(Step *step, SpgemmProduct *P, int64_t entries)
    the rows computed there, and copying few entries is cheaper. most: products of a part. */
 static int SpgemmTakeRoom(const Spgemm *S, Step *step, SpgemmProduct *P, double expected, double most)
 {
-  const double near = expected <= SMALL_ENTRIES ? NEAR_SMALL : NEAR;
+  const double near = expected <= SPGEMM_SMALL_ENTRIES ? SPGEMM_ROOM_FACTOR_SMALL : SPGEMM_ROOM_FACTOR;
   int64_t      entries;
 
-  if (!S->options.room || S->nstep == 2 || most > near * (double)PART || expected < (double)P->A.m) return 0;
+  if (!S->options.room || S->nstep == 2 || most > near * (double)SPGEMM_CACHED_ENTRIES || expected < (double)P->A.m) return 0;
   entries    = SpgemmBound(P, step, S->options.nthread, near * expected) + SPGEMM_PAD;
   step->room = (double)entries <= near * expected && entries <= SPGEMM_INT_MAX && S->options.room(S->options.context, entries, &step->j, &step->a);
   if (!step->room) return 0;
@@ -447,13 +422,13 @@ static SysStatus SpgemmCountRows(Spgemm *S, SpgemmProduct *P, Step *step)
 /* Copies size bytes of a result computed without a count and releases their memory piece by piece: both copies together need little more than one */
 static void SpgemmMove(void *to, void *from, size_t size, size_t allocated, int nthread)
 {
-  const int64_t pieces = (int64_t)(size / MOVED);
+  const int64_t pieces = (int64_t)(size / SPGEMM_MOVED_BYTES);
 
 #if defined(_OPENMP)
   #pragma omp parallel for num_threads(nthread) schedule(static) if (nthread > 1 && pieces > 1)
 #endif
   for (int64_t k = 0; k <= pieces; k++) {
-    const size_t at = (size_t)k * MOVED, n = SysMin(MOVED, size - at);
+    const size_t at = (size_t)k * SPGEMM_MOVED_BYTES, n = SysMin(SPGEMM_MOVED_BYTES, size - at);
 
     memcpy((char *)to + at, (char *)from + at, n);
     SpgemmForget((char *)from + at, allocated, n);
@@ -467,10 +442,10 @@ static SysStatus SpgemmMakeInner(Spgemm *S, const SysCSR *A, const SysCSR *B, co
   Step         *step   = &S->step[0];
   SysStatus     status = SpgemmPrepare(S, &P, step);
 
-  SpgemmTakeBatch(&P, step, PART_INNER, P.A.m ? P.lengthB * (double)P.A.i[P.A.m] / (double)P.A.m : 0);
-  if (!status) status = SpgemmRowsToThreads(S, &P, step, PART_INNER);
+  SpgemmTakeBatch(&P, step, SPGEMM_UNKNOWN_PRODUCTS, P.A.m ? P.lengthB * (double)P.A.i[P.A.m] / (double)P.A.m : 0);
+  if (!status) status = SpgemmRowsToThreads(S, &P, step, SPGEMM_UNKNOWN_PRODUCTS);
   if (status) return status;
-  if (SpgemmAllocateEntries(step, &P, SpgemmBound(&P, step, S->options.nthread, COPIED_ENTRIES) + SPGEMM_PAD)) {
+  if (SpgemmAllocateEntries(step, &P, SpgemmBound(&P, step, S->options.nthread, SPGEMM_COPIED_ENTRIES) + SPGEMM_PAD)) {
     status = SpgemmMake(S, &P, step);
     if (status) return status;
     step->size_j = SpgemmShrink(step->j, step->size_j, sizeof(*step->j) * (size_t)step->nonzeros);
@@ -507,14 +482,14 @@ static double SpgemmRowLooks(const SpgemmProduct *P, int64_t r)
 */
 static SysStatus SpgemmCompresses(const Spgemm *S, const SpgemmProduct *P, int *yes, double *most, double *expected)
 {
-  const int64_t rows    = SAMPLE_ROWS < P->A.m / SAMPLES ? SAMPLE_ROWS : P->A.m / SAMPLES;
+  const int64_t rows    = SPGEMM_RATIO_ROWS < P->A.m / SPGEMM_RATIO_PLACES ? SPGEMM_RATIO_ROWS : P->A.m / SPGEMM_RATIO_PLACES;
   double        entries = 0, looks = 0;
   SysStatus     status = SYS_SUCCESS;
   SpgemmWork    w;
 
   memset(&w, 0, sizeof(w));
-  for (int s = 0; s < SAMPLES && !status; s++) {
-    const int64_t first = P->A.m / SAMPLES * s;
+  for (int s = 0; s < SPGEMM_RATIO_PLACES && !status; s++) {
+    const int64_t first = P->A.m / SPGEMM_RATIO_PLACES * s;
 
     status = S->kernels->count(P, first, first + rows, &w);
     for (int64_t r = first; r < first + rows; r++) {
@@ -522,11 +497,11 @@ static SysStatus SpgemmCompresses(const Spgemm *S, const SpgemmProduct *P, int *
       looks += SpgemmRowLooks(P, r);
     }
   }
-  *expected = rows ? entries * (double)P->A.m / (double)(SAMPLES * rows) : 0;
-  *yes      = rows && w.products >= (S->nstep == 2 ? COMPRESSES2 : COMPRESSES) * entries;
-  if (rows && S->nstep == 1 && !P->shift && *expected <= COPIED_ENTRIES && looks >= S->kernels->looks * w.products) *yes = 1;
+  *expected = rows ? entries * (double)P->A.m / (double)(SPGEMM_RATIO_PLACES * rows) : 0;
+  *yes      = rows && w.products >= (S->nstep == 2 ? SPGEMM_UNCOUNTED_RATIO2 : SPGEMM_UNCOUNTED_RATIO) * entries;
+  if (rows && S->nstep == 1 && !P->shift && *expected <= SPGEMM_COPIED_ENTRIES && looks >= S->kernels->looks * w.products) *yes = 1;
   if (rows && 2 * w.bysort > w.products) *yes = 1;
-  *most = *yes && entries > 0 ? PART * w.products / entries : 0;
+  *most = *yes && entries > 0 ? SPGEMM_CACHED_ENTRIES * w.products / entries : 0;
   SpgemmWorkDestroy(&w);
   return status;
 }
@@ -541,12 +516,12 @@ static SysStatus SpgemmMakeLast(Spgemm *S, const SysCSR *A, const SysCSR *B, con
   double        most = 0, expected = 0;
 
   if (!status) status = SpgemmCompresses(S, &P, &make, &most, &expected);
-  SpgemmTakeBatch(&P, step, PART, P.A.m ? expected / (double)P.A.m : 0);
-  P.stamps = make && most >= STAMPED * PART && STAMP_COLUMNS * (double)P.B.n <= expected && (double)S->options.nthread * (double)P.B.n * sizeof(struct SpgemmStamp) <= SPGEMM_WINDOWS;
+  SpgemmTakeBatch(&P, step, SPGEMM_CACHED_ENTRIES, P.A.m ? expected / (double)P.A.m : 0);
+  P.stamps = make && most >= SPGEMM_STAMP_RATIO * SPGEMM_CACHED_ENTRIES && SPGEMM_STAMP_COLUMN_ENTRIES * (double)P.B.n <= expected && (double)S->options.nthread * (double)P.B.n * sizeof(struct SpgemmStamp) <= SPGEMM_WINDOWS;
   if (!status) status = SpgemmRowsToThreads(S, &P, step, most);
   if (status) return status;
   if (make && SpgemmTakeRoom(S, step, &P, expected, most)) return SpgemmMake(S, &P, step);
-  if (!make || !SpgemmAllocateEntries(step, &P, SpgemmBound(&P, step, S->options.nthread, COPIED_ENTRIES) + SPGEMM_PAD)) return SpgemmCountRows(S, &P, step);
+  if (!make || !SpgemmAllocateEntries(step, &P, SpgemmBound(&P, step, S->options.nthread, SPGEMM_COPIED_ENTRIES) + SPGEMM_PAD)) return SpgemmCountRows(S, &P, step);
   status = SpgemmMake(S, &P, step);
   SpgemmAccount(S, step->nonzeros * (double)(sizeof(SysInt) + sizeof(SysScalar)));
   return status;
@@ -658,7 +633,7 @@ static void SpgemmTakePlaces(Spgemm *S, Step *step, const SpgemmProduct *P)
     sum += n;
   }
   step->size_places = sizeof(*step->places) * (size_t)sum;
-  if (!sum || (double)step->size_places > PLACES * entries * (double)(sizeof(*P->j) + sizeof(*P->a))) return;
+  if (!sum || (double)step->size_places > SPGEMM_PLACES_RATIO * entries * (double)(sizeof(*P->j) + sizeof(*P->a))) return;
   step->places = SpgemmAllocate(step->size_places);
   if (step->places) SpgemmAccount(S, (double)step->size_places);
 }

@@ -17,9 +17,9 @@
    sample shows many products an entry, rows are computed once and copied instead. P^T A P, R A R^T and A B C are two steps, in the order with fewer
    products.
 
-   Work space. A thread's SpgemmWork: a window of at most SPGEMM_WINDOWS bytes over all threads, a hash table of the longest row, lists of up to LIST
-   products. A copied result releases the first copy page by page, so that both need little more than one. New values may keep the places of products, 2
-   bytes each, at most three times the memory of operands and result.
+   Work space. A thread's SpgemmWork: a window of at most SPGEMM_WINDOWS bytes over all threads, a hash table of the longest row, lists of up to
+   SPGEMM_LISTED_PRODUCTS products. A copied result releases the first copy page by page, so that both need little more than one. New values may keep the
+   places of products, 2 bytes each, at most three times the memory of operands and result.
 
    Complexity. O(products) time, plus O(window / 512) a dense row; a hash row is sorted by radix.
 

@@ -7,21 +7,13 @@
 #include "sys/sysisa.h"
 #include "sys/systhreads.h"
 #include "mat/impls/hashgemm/host/spgemmhost.h"
+#include "mat/impls/hashgemm/host/spgemmpolicy.h"
 
-#define SPGEMM_PAD   64        /* entries that kernels may write past a row's end */
-#define SPGEMM_LANES 8         /* rows of a run computed side by side */
-#define SPGEMM_LINE  512       /* vectors of a line of transposed rows of B */
-#define SPGEMM_LINES 128       /* lines */
-#define SPGEMM_BLOCK 512       /* columns of the dense accumulator with one flag: a cache line of the bit mask */
-#if !defined(SPGEMM_DENSE_MAX) /* tests use less */
-  #define SPGEMM_DENSE_MAX (1 << 22)
-#endif
-#if !defined(SPGEMM_WINDOWS)         /* tests use less */
-  #define SPGEMM_WINDOWS (256 << 20) /* bytes of all threads' windows together */
-#endif
-#if !defined(SPGEMM_STREAM)        /* tests use less */
-  #define SPGEMM_STREAM (32 << 20) /* bytes of values from which on a result bypasses the caches */
-#endif
+#define SPGEMM_PAD   64  /* entries that kernels may write past a row's end */
+#define SPGEMM_LANES 8   /* rows of a run computed side by side */
+#define SPGEMM_LINE  512 /* vectors of a line of transposed rows of B */
+#define SPGEMM_LINES 128 /* lines */
+#define SPGEMM_BLOCK 512 /* columns of the dense accumulator with one flag: a cache line of the bit mask */
 
 /* arrays of a hash table besides the keys */
 #define SPGEMM_VALUES 1

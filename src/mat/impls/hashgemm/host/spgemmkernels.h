@@ -33,25 +33,6 @@
 
 #include "mat/impls/hashgemm/host/spgemmimpl.h"
 
-#define PREFETCH       8         /* entries of A ahead */
-#define FAR            24        /* the same for listed rows */
-#define GROUP_SUMS     (1 << 20) /* most sums of rows computed together */
-#define SPARSE_HASH    8192      /* entries of a row up to which its hash table is a quarter full, then half */
-#define GROUP          8         /* most rows computed together */
-#define DENSE_REACH    16384     /* columns a product up to which the dense accumulator is faster */
-#define BYTES_REACH    16        /* columns a product up to which bytes are the faster marks */
-#define STREAM_ENTRIES 4096      /* entries of a row from which on its values bypass the caches */
-#define STREAM_PIECE   256       /* entries in one such write */
-#define FEW            16        /* products of a row up to which insertion sorts them; a window would be scanned and cleared, at least 512 columns of it */
-#define SORT_REACH     16        /* columns a product from which on short rows are sorted */
-#define STAMP_LEAST    12        /* products of a row beyond which columns are listed once */
-#define LIST           1024      /* most listed products of a row */
-#define LIST_LENGTH    24        /* mean length of B's rows up to which products are listed */
-#define LIST_LEAST     0.5       /* mean length of B's rows from which on products are listed */
-#define RARE_LENGTH    0.25      /* mean length of B's rows up to which most entries of A meet an empty one: the others are found first */
-#define BRIEF_LENGTH   8         /* mean length of B's rows up to which new values need neither a list nor places */
-#define BRIEF_SUMS     2         /* products an entry of the result from which on BRIEF_LENGTH applies */
-
 typedef struct {
   SysInt  k, end;   /* range of the row's entries in A */
   SysInt  lo, hi;   /* range of the result's columns */
@@ -84,7 +65,7 @@ static SYS_INLINE int64_t BatchEnd(const SpgemmProduct *P, int64_t r, int64_t en
 /* Prefetches the row of B for an entry some way after k of A; hardware cannot predict the order of rows of B */
 static SYS_INLINE void PrefetchRow(const SpgemmProduct *P, SysInt k)
 {
-  const SysInt s = P->B.i[P->A.j[k + PREFETCH < P->last ? k + PREFETCH : P->last]];
+  const SysInt s = P->B.i[P->A.j[k + SPGEMM_PREFETCH_ENTRIES < P->last ? k + SPGEMM_PREFETCH_ENTRIES : P->last]];
 
   __builtin_prefetch(P->B.j + s);
   __builtin_prefetch(P->B.a + s);
@@ -99,9 +80,9 @@ static SYS_INLINE void PrefetchRow(const SpgemmProduct *P, SysInt k)
 /* The same for listed rows: the processor does not see past a row's sort, so later rows are prefetched earlier */
 static SYS_INLINE void PrefetchFar(const SpgemmProduct *P, SysInt k)
 {
-  const SysInt last = P->last, s = P->B.i[P->A.j[k + FAR < last ? k + FAR : last]];
+  const SysInt last = P->last, s = P->B.i[P->A.j[k + SPGEMM_PREFETCH_LISTED < last ? k + SPGEMM_PREFETCH_LISTED : last]];
 
-  __builtin_prefetch(P->B.i + P->A.j[k + 2 * FAR < last ? k + 2 * FAR : last]);
+  __builtin_prefetch(P->B.i + P->A.j[k + 2 * SPGEMM_PREFETCH_LISTED < last ? k + 2 * SPGEMM_PREFETCH_LISTED : last]);
   __builtin_prefetch(P->B.j + s);
   __builtin_prefetch(P->B.a + s);
   __builtin_prefetch(P->B.a + s + 64 / sizeof(SysScalar));
@@ -118,7 +99,7 @@ static SYS_INLINE int Dense(const SpgemmProduct *P, const Row *row, int64_t prod
 {
   const int64_t reach = RowReach(row);
 
-  return reach <= P->window && reach <= DENSE_REACH * products;
+  return reach <= P->window && reach <= SPGEMM_DENSE_COLUMNS * products;
 }
 
 static SYS_INLINE SpgemmAccumulator Choose(const SpgemmProduct *P, const Row *row)
@@ -137,12 +118,12 @@ static SYS_INLINE SpgemmAccumulator Choose(const SpgemmProduct *P, const Row *ro
 /* Returns whether a listed row needs neither window nor table */
 static SYS_INLINE int Sorts(const SpgemmProduct *P, const Row *row)
 {
-  return !P->unsorted && (P->accumulator == SPGEMM_AUTO || P->accumulator == SPGEMM_ESC) && CanSort(row) && (P->accumulator || RowReach(row) >= SORT_REACH * row->products);
+  return !P->unsorted && (P->accumulator == SPGEMM_AUTO || P->accumulator == SPGEMM_ESC) && CanSort(row) && (P->accumulator || RowReach(row) >= SPGEMM_SORT_COLUMNS * row->products);
 }
 
 static SYS_INLINE int Few(const SpgemmProduct *P, const Row *row)
 {
-  return row->products <= FEW && (P->accumulator == SPGEMM_AUTO || P->accumulator == SPGEMM_ESC) && (row->end - row->k > 1 || P->unsortedB);
+  return row->products <= SPGEMM_INSERTION_PRODUCTS && (P->accumulator == SPGEMM_AUTO || P->accumulator == SPGEMM_ESC) && (row->end - row->k > 1 || P->unsortedB);
 }
 
 /* Inserts each product from the end of the present ones. met: the nmet entries of A that meet nonempty rows; NULL: all. */
@@ -183,7 +164,7 @@ static SYS_INLINE int MeetsMany(const SpgemmProduct *P, int64_t r, SysInt *met, 
   int n = 0;
 
   *row = (Row){P->A.i[r], P->A.i[r + 1], 0, -1, 0};
-  if (row->end - row->k > LIST) return 1;
+  if (row->end - row->k > SPGEMM_LISTED_PRODUCTS) return 1;
   for (SysInt k = row->k; k < row->end; k++) row->products += P->B.i[P->A.j[k] + 1] - P->B.i[P->A.j[k]];
   for (SysInt k = row->k; k < row->end && row->products; k++) {
     met[n] = k;
@@ -206,18 +187,18 @@ static SYS_INLINE void CopyRow(const SpgemmProduct *P, const Row *row, int64_t n
 
 static SysStatus SYS_ISA_NAME(Count)(const SpgemmProduct *P, int64_t first, int64_t last, SpgemmWork *w)
 {
-  const int rare = P->lengthB <= RARE_LENGTH;
+  const int rare = P->lengthB <= SPGEMM_RARE_LENGTH;
 
   for (int64_t r = first, end = first; r < last;) {
     const SysInt *list   = NULL;
     SysStatus     status = SYS_SUCCESS;
     Row           row;
     int64_t       run, g, n;
-    SysInt        col[LIST + SPGEMM_PAD];
+    SysInt        col[SPGEMM_LISTED_PRODUCTS + SPGEMM_PAD];
     int           nmet;
 
     if (rare && !MeetsMany(P, r, col, &nmet, &row)) {
-      SysInt few[FEW];
+      SysInt few[SPGEMM_INSERTION_PRODUCTS];
 
       w->products += (double)row.products;
       P->i[++r] = (SysInt)FewRow(0, P, &row, nmet, col, few, NULL);
@@ -319,7 +300,7 @@ static SYS_INLINE SysStatus RunFill(const SpgemmProduct *P, const Row *row, int6
 /* counted: the lengths of the rows are known. Otherwise a thread's rows are contiguous, and i[r + 1] becomes their length. */
 static SYS_INLINE SysStatus FillSome(const int counted, const SpgemmProduct *P, int64_t first, int64_t last, SpgemmWork *w)
 {
-  const int brief = ShortServes(P), single = P->longestB <= 1 && P->lengthB >= 1, rare = !counted && P->lengthB <= RARE_LENGTH;
+  const int brief = ShortServes(P), single = P->longestB <= 1 && P->lengthB >= 1, rare = !counted && P->lengthB <= SPGEMM_RARE_LENGTH;
   int64_t   at = 0, end = first, g;
 
   for (int64_t r = first; r < last; r += g) {
@@ -331,9 +312,9 @@ static SYS_INLINE SysStatus FillSome(const int counted, const SpgemmProduct *P, 
     SysScalar        *a = P->a + (counted ? P->i[r] : at);
     SpgemmAccumulator accumulator;
     SysStatus         status;
-    SysInt            col[LIST + SPGEMM_PAD];
-    SysScalar         val[LIST + SPGEMM_PAD];
-    int               nmet;
+    SysInt            col[SPGEMM_LISTED_PRODUCTS + SPGEMM_PAD];
+    SysScalar         val[SPGEMM_LISTED_PRODUCTS + SPGEMM_PAD];
+    int               nmet, ends; /* ends: kernels would write behind the result */
 
     g = 1;
     if (counted && !n) continue;
@@ -368,7 +349,7 @@ static SYS_INLINE SysStatus FillSome(const int counted, const SpgemmProduct *P, 
       if (products >= 0) {
         if (!products) n = 0;
         else if (single && products <= SPGEMM_SHORT) n = ShortRow(1, P, P->A.i[r], P->A.i[r + 1], products, j, a);
-        else if (products <= STAMP_LEAST || !P->stamps) n = ShortRow(0, P, P->A.i[r], P->A.i[r + 1], products, j, a);
+        else if (products <= SPGEMM_STAMP_PRODUCTS || !P->stamps) n = ShortRow(0, P, P->A.i[r], P->A.i[r + 1], products, j, a);
         else {
           status = SpgemmWorkStamps(w, P->B.n);
           if (status) return status;
@@ -391,21 +372,22 @@ static SYS_INLINE SysStatus FillSome(const int counted, const SpgemmProduct *P, 
       continue;
     }
     accumulator = (list && Sorts(P, &row)) || (!list && g == 1 && Few(P, &row)) ? SPGEMM_ESC : Choose(P, &row);
-    if (accumulator != SPGEMM_DENSE || RowReach(&row) > GROUP_SUMS / GROUP) g = 1;
+    if (accumulator != SPGEMM_DENSE || RowReach(&row) > SPGEMM_GROUP_SUMS / SPGEMM_GROUP_ROWS) g = 1;
     w->rows[accumulator] += (double)g;
     if (!counted) {
       w->products += (double)g * (double)row.products;
       n = row.products;
     }
-    if (counted && accumulator != SPGEMM_AUTO && P->i[last] - P->i[r + g] < SPGEMM_PAD) {
+    ends = counted && accumulator != SPGEMM_AUTO && P->i[last] - P->i[r + g] < SPGEMM_PAD;
+    if (ends) {
       status = SpgemmWorkRow(w, g * n + SPGEMM_PAD);
-      if (!status) status = FillRows(P, &row, list, val, accumulator, (int)g, w, &n, w->rowj, w->rowa);
       if (status) return status;
+    }
+    status = FillRows(P, &row, list, val, accumulator, (int)g, w, &n, ends ? w->rowj : j, ends ? w->rowa : a);
+    if (status) return status;
+    if (ends) {
       memcpy(j, w->rowj, sizeof(*j) * g * n);
       memcpy(a, w->rowa, sizeof(*a) * g * n);
-    } else {
-      status = FillRows(P, &row, list, val, accumulator, (int)g, w, &n, j, a);
-      if (status) return status;
     }
     if (!counted) {
       for (int64_t l = 0; l < g; l++) P->i[r + l + 1] = (SysInt)n;
@@ -443,7 +425,7 @@ static SYS_INLINE void BriefAdd(const SpgemmProduct *P, const Row *row, SpgemmWo
 
 static SysStatus SYS_ISA_NAME(Revalue)(const SpgemmProduct *P, int64_t first, int64_t last, SpgemmWork *w)
 {
-  const int briefs = SPGEMM_SHORT && P->lengthB <= BRIEF_LENGTH && P->lengthB * (double)P->A.i[P->A.m] >= BRIEF_SUMS * (double)P->i[P->A.m];
+  const int briefs = SPGEMM_SHORT && P->lengthB <= SPGEMM_BRIEF_LENGTH && P->lengthB * (double)P->A.i[P->A.m] >= SPGEMM_BRIEF_RATIO * (double)P->i[P->A.m];
   uint16_t *place  = P->places;
   int64_t   placed = 0, end = first, g;
 
@@ -454,8 +436,8 @@ static SysStatus SYS_ISA_NAME(Revalue)(const SpgemmProduct *P, int64_t first, in
     int64_t       run;
     Row           row;
     SysStatus     status = SYS_SUCCESS;
-    SysInt        col[LIST + SPGEMM_PAD];
-    SysScalar     val[LIST + SPGEMM_PAD];
+    SysInt        col[SPGEMM_LISTED_PRODUCTS + SPGEMM_PAD];
+    SysScalar     val[SPGEMM_LISTED_PRODUCTS + SPGEMM_PAD];
 
     g = 1;
     if (!n) continue;
@@ -476,7 +458,7 @@ static SysStatus SYS_ISA_NAME(Revalue)(const SpgemmProduct *P, int64_t first, in
     else if (RowReach(&row) <= P->window) {
       const int brief = briefs && Listed(P, r);
 
-      if (RowReach(&row) <= GROUP_SUMS / GROUP) g = Group(P, r, end);
+      if (RowReach(&row) <= SPGEMM_GROUP_SUMS / SPGEMM_GROUP_ROWS) g = Group(P, r, end);
       if (g == 1 && n <= PLACES_ROW && !brief) {
         if (P->places) {
           status = PlacedRow(P, &row, w, n, j, a, &place);
@@ -503,4 +485,4 @@ static SysStatus SYS_ISA_NAME(Revalue)(const SpgemmProduct *P, int64_t first, in
   return SYS_SUCCESS;
 }
 
-const SpgemmKernels SYS_ISA_NAME(SpgemmKernels) = {SYS_KERNELS_NAME, SYS_ISA_NAME(SpgemmSupported), LIST_PAYS ? 0.6 : 0.4, SYS_ISA_NAME(Count), SYS_ISA_NAME(FillCounted), SYS_ISA_NAME(FillUncounted), SYS_ISA_NAME(Revalue)};
+const SpgemmKernels SYS_ISA_NAME(SpgemmKernels) = {SYS_KERNELS_NAME, SYS_ISA_NAME(SpgemmSupported), SPGEMM_LIST_PAYS ? 0.6 : 0.4, SYS_ISA_NAME(Count), SYS_ISA_NAME(FillCounted), SYS_ISA_NAME(FillUncounted), SYS_ISA_NAME(Revalue)};

@@ -7,10 +7,7 @@
 
    Part of the template in spgemmkernels.h.
 */
-#define PLACES_ROW   65536 /* most entries of a row: 16-bit places */
-#define PLACES_LIST  1024  /* products listed at a time */
-#define PLACES_LONG  40    /* longest row of B for listing */
-#define PLACES_BRIEF 8     /* longest row of B for the brief loop */
+#define PLACES_ROW 65536 /* most entries of a row: 16-bit places */
 
 static SYS_INLINE int64_t ProductsOfRow(const SpgemmProduct *P, const Row *row)
 {
@@ -76,7 +73,7 @@ static SYS_INLINE const uint16_t *PlacedRows(const SpgemmProduct *P, const Row *
 
   for (SysInt k = row->k; k < row->end; k++) {
     const SysInt     s    = bi[aj[k]];
-    const SysScalar *next = ba + bi[aj[k + PREFETCH < last ? k + PREFETCH : last]];
+    const SysScalar *next = ba + bi[aj[k + SPGEMM_PREFETCH_ENTRIES < last ? k + SPGEMM_PREFETCH_ENTRIES : last]];
 
     for (int l = 0; l < lines; l++) __builtin_prefetch(next + l * line);
     place = AddPlaced(bi[aj[k] + 1] - s, place, aa[k], ba + s, sum);
@@ -90,17 +87,17 @@ static SYS_INLINE const uint16_t *PlacedList(const int eights, const SpgemmProdu
 {
   const SysInt    *bi = P->B.i, *aj = P->A.j, last = P->last;
   const SysScalar *ba = P->B.a, *aa = P->A.a;
-  SysScalar        val[PLACES_LIST + PLACES_LONG + SPGEMM_PAD];
+  SysScalar        val[SPGEMM_PLACES_LISTED + SPGEMM_PLACES_LONG + SPGEMM_PAD];
   int64_t          n = 0;
 
   for (SysInt k = row->k; k < row->end; k++) {
     const SysInt     s    = bi[aj[k]];
-    const SysScalar *next = ba + bi[aj[k + PREFETCH < last ? k + PREFETCH : last]];
+    const SysScalar *next = ba + bi[aj[k + SPGEMM_PREFETCH_ENTRIES < last ? k + SPGEMM_PREFETCH_ENTRIES : last]];
 
     for (int l = 0; l <= eights; l++) __builtin_prefetch(next + 8 * l);
     Scale(eights, bi[aj[k] + 1] - s, aa[k], ba + s, val + n);
     n += bi[aj[k] + 1] - s;
-    if (n >= PLACES_LIST) {
+    if (n >= SPGEMM_PLACES_LISTED) {
       place = AddPlaced(n, place, 1, val, sum);
       n     = 0;
     }
@@ -115,9 +112,9 @@ static SYS_INLINE const uint16_t *PlacedSums(const SpgemmProduct *P, const Row *
   if (P->longestB <= 8) return PlacedList(1, P, row, place, sum);
   if (P->longestB <= 16) return PlacedList(2, P, row, place, sum);
   if (P->longestB <= 24) return PlacedList(3, P, row, place, sum);
-  if (P->longestB <= PLACES_LONG) return PlacedList(PLACES_LONG / 8, P, row, place, sum);
+  if (P->longestB <= SPGEMM_PLACES_LONG) return PlacedList(SPGEMM_PLACES_LONG / 8, P, row, place, sum);
 #endif
-  if (!P->far && P->longestB <= PLACES_BRIEF) return PlacedBrief(P, row, place, sum);
+  if (!P->far && P->longestB <= SPGEMM_PLACES_BRIEF) return PlacedBrief(P, row, place, sum);
   return PlacedRows(P, row, place, sum);
 }
 
@@ -133,7 +130,7 @@ static SysStatus PlacedRow(const SpgemmProduct *P, const Row *row, SpgemmWork *w
     if (status) return status;
     *place = FindPlaces(P, row, w, n, j, *place);
   }
-  if (P->stream && n >= STREAM_ENTRIES) {
+  if (P->stream && n >= SPGEMM_STREAM_ENTRIES) {
     SysScalar *sum;
 
     status = SpgemmWorkRow(w, n + SPGEMM_PAD);

@@ -15,9 +15,6 @@
                                    adds to sum[place[q] + k][l], for k < some, f[k][l] times turned[q][l + k], or next[q][l + k - SPGEMM_LANES]
      RunTake(g, n, sum, a)         a[l n + q] = sum[q][l] for l < g and q < n; clears all lanes of sum
 */
-#define RUN_LEAST    4         /* rows */
-#define RUN_ENTRIES  2048      /* most entries of a row of the result, so that their sums stay in a cache */
-#define RUN_PRODUCTS (1 << 18) /* most products of a row: each has a stored place */
 
 #if !defined(SPGEMM_RUNS)
 static SYS_INLINE void RunTurn(int64_t rows, int64_t n, const SysScalar *a, SysScalar (*turned)[SPGEMM_LANES])
@@ -58,10 +55,10 @@ static SYS_INLINE int64_t RunLength(const SpgemmProduct *P, int64_t r, int64_t l
 
   if (!P->shift || n < 2) return 1;
   if (P->A.i == P->B.i) most = most <= P->shift[r] ? most : P->shift[r] + 1;
-  for (SysInt k = 0; k < n && most >= RUN_LEAST; k++) most = most <= P->shift[j[k]] ? most : P->shift[j[k]] + 1;
-  if (P->A.i == P->B.i) return most >= RUN_LEAST ? most : 1;
-  for (; most >= RUN_LEAST && g < most && P->A.i[r + g + 1] - P->A.i[r + g] == n && SpgemmShifted(j, n); g++) j += n;
-  return g >= RUN_LEAST ? g : 1;
+  for (SysInt k = 0; k < n && most >= SPGEMM_RUN_ROWS; k++) most = most <= P->shift[j[k]] ? most : P->shift[j[k]] + 1;
+  if (P->A.i == P->B.i) return most >= SPGEMM_RUN_ROWS ? most : 1;
+  for (; most >= SPGEMM_RUN_ROWS && g < most && P->A.i[r + g + 1] - P->A.i[r + g] == n && SpgemmShifted(j, n); g++) j += n;
+  return g >= SPGEMM_RUN_ROWS ? g : 1;
 }
 
 static SYS_INLINE SysInt RunLongest(const SpgemmProduct *P, const Row *row)
@@ -78,7 +75,7 @@ static SYS_INLINE SysInt RunLongest(const SpgemmProduct *P, const Row *row)
 
 static SYS_INLINE int RunFits(const SpgemmProduct *P, const Row *row, int64_t n)
 {
-  return n <= RUN_ENTRIES && row->products <= RUN_PRODUCTS && row->end - row->k <= SPGEMM_LINES && RunLongest(P, row) <= SPGEMM_LINE / 4;
+  return n <= SPGEMM_RUN_ENTRIES && row->products <= SPGEMM_RUN_PRODUCTS && row->end - row->k <= SPGEMM_LINES && RunLongest(P, row) <= SPGEMM_LINE / 4;
 }
 
 /* Returns how many entries of A from k on are consecutive */

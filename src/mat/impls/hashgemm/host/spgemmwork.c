@@ -9,11 +9,9 @@
 #include "sys/sysmemory.h"
 #include "mat/impls/hashgemm/host/spgemmimpl.h"
 
-#define LARGE 1 /* huge pages from which on memory is mapped */
-
 void *SpgemmAllocate(size_t size)
 {
-  const size_t mapped = SysMappedSize(size, LARGE);
+  const size_t mapped = SysMappedSize(size, SPGEMM_MAPPED_PAGES);
   void        *p;
 
   if (mapped) return SysMap(mapped, 0);
@@ -23,7 +21,7 @@ void *SpgemmAllocate(size_t size)
 
 void SpgemmRelease(void *p, size_t size)
 {
-  const size_t mapped = SysMappedSize(size, LARGE);
+  const size_t mapped = SysMappedSize(size, SPGEMM_MAPPED_PAGES);
 
   if (p && mapped) SysUnmap(p, mapped);
   else free(p);
@@ -31,7 +29,7 @@ void SpgemmRelease(void *p, size_t size)
 
 size_t SpgemmShrink(void *p, size_t size, size_t first)
 {
-  const size_t mapped = SysMappedSize(size, LARGE), rest = (first / SYS_HUGE_PAGE + 1) * SYS_HUGE_PAGE;
+  const size_t mapped = SysMappedSize(size, SPGEMM_MAPPED_PAGES), rest = (first / SYS_HUGE_PAGE + 1) * SYS_HUGE_PAGE;
 
   if (!mapped || rest >= mapped) return size;
   SysUnmap((char *)p + rest, mapped - rest);
@@ -40,7 +38,7 @@ size_t SpgemmShrink(void *p, size_t size, size_t first)
 
 void SpgemmForget(void *p, size_t size, size_t n)
 {
-  if (SysMappedSize(size, LARGE)) SysForget(p, n);
+  if (SysMappedSize(size, SPGEMM_MAPPED_PAGES)) SysForget(p, n);
 }
 
 /* Frees an array that a larger one will replace */

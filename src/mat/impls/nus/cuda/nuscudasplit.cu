@@ -2,8 +2,8 @@
 /*
    Segments of columns on a CUDA device: chooses each column's segment and splits the matrix
 */
-#include <cub/device/device_radix_sort.cuh>
 
+#include "sys/syscub.cuh"
 #include "mat/impls/nus/cuda/nuscuda.cuh"
 
 static __global__ void NusSplitIota(int64_t n, int *a)
@@ -69,8 +69,8 @@ SysStatus NusDeviceRank(const SysCSR *csr, NusRanking *R, cudaStream_t stream)
   const size_t list  = SysPadded(sizeof(int) * (size_t)n);
   size_t       again = 0;
 
-  SYS_CUDA(cub::DeviceRadixSort::SortPairsDescending(NULL, R->sort, (unsigned *)NULL, (unsigned *)NULL, (int *)NULL, (int *)NULL, n, 0, 32, stream));
-  SYS_CUDA(cub::DeviceRadixSort::SortPairs(NULL, again, (unsigned char *)NULL, (unsigned char *)NULL, (int *)NULL, (int *)NULL, n, 0, 8, stream));
+  SYS_CUDA(SysSortPairsDescending(NULL, R->sort, NULL, NULL, NULL, NULL, n, 32, stream));
+  SYS_CUDA(SysSortPairs(NULL, again, (unsigned char *)NULL, (unsigned char *)NULL, NULL, NULL, n, 8, stream));
   if (again > R->sort) R->sort = again;
   SYS_CALL(SysDeviceAllocate(&R->s.memory, 4 * list + R->sort));
   R->count     = (unsigned *)R->s.memory;
@@ -81,7 +81,7 @@ SysStatus NusDeviceRank(const SysCSR *csr, NusRanking *R, cudaStream_t stream)
   SYS_CUDA(cudaMemsetAsync(R->count, 0, sizeof(*R->count) * (size_t)n, stream));
   NusSplitCountColumns<<<SysBlocksLoop(csr->nz), SYS_THREADS, 0, stream>>>(csr->nz, csr->j, R->count);
   NusSplitIota<<<SysBlocksLoop(n), SYS_THREADS, 0, stream>>>(n, R->column);
-  SYS_CUDA(cub::DeviceRadixSort::SortPairsDescending(R->temporary, R->sort, R->count, R->counted, R->column, R->ranked, n, 0, 32, stream));
+  SYS_CUDA(SysSortPairsDescending(R->temporary, R->sort, R->count, R->counted, R->column, R->ranked, n, 32, stream));
   SYS_CUDA(cudaPeekAtLastError());
   return SYS_SUCCESS;
 }
@@ -100,7 +100,7 @@ static SysStatus NusSplitOrderColumns(NusDevice *A, const SysCSR *csr, NusRankin
   sorted = (unsigned char *)s.memory;
   begin  = (int *)(s.memory + SysPadded((size_t)n));
   NusSplitSegmentByRank<<<SysBlocksLoop(n), SYS_THREADS, 0, stream>>>(n, R->ranked, R->counted, p->width[0], p->count[0], p->width[1], p->count[1], segment);
-  SYS_CUDA(cub::DeviceRadixSort::SortPairs(R->temporary, R->sort, segment, sorted, R->column, R->ranked, n, 0, 8, stream));
+  SYS_CUDA(SysSortPairs(R->temporary, R->sort, segment, sorted, R->column, R->ranked, n, 8, stream));
   NusSplitBegins<<<1, SYS_THREADS, 0, stream>>>(last, n, sorted, begin);
   SYS_CUDA(cudaMemcpyAsync(first, begin, sizeof(int) * (size_t)(last + 1), cudaMemcpyDeviceToHost, stream));
   SYS_CUDA(cudaStreamSynchronize(stream));
@@ -125,7 +125,7 @@ SysStatus NusDeviceSplit(NusDevice *A, const SysCSR *csr, NusRanking *R, int nse
   int           *place, *number, *from, *col, *begin, first[NUS_DEVICE_MAX_SEGMENTS + 1], gathered[NUS_DEVICE_MAX_SEGMENTS + 1];
   char          *temporary;
 
-  SYS_CUDA(cub::DeviceRadixSort::SortPairs(NULL, sort, (unsigned char *)NULL, (unsigned char *)NULL, (int *)NULL, (int *)NULL, nz, 0, bits, stream));
+  SYS_CUDA(SysSortPairs(NULL, sort, (unsigned char *)NULL, (unsigned char *)NULL, NULL, NULL, nz, bits, stream));
   SYS_CALL(SysDeviceAllocate(&s.memory, 2 * columns + 2 * bytes + list + SysPadded(sizeof(first)) + sort));
   SYS_CALL(SysDeviceAllocate(&A->memory, 2 * list + (size_t)nsegment * rows));
   place     = (int *)s.memory;
@@ -141,7 +141,7 @@ SysStatus NusDeviceSplit(NusDevice *A, const SysCSR *csr, NusRanking *R, int nse
   else NusSplitSegmentByWidth<<<SysBlocksLoop(csr->n), SYS_THREADS, 0, stream>>>(csr->n, A->params.width[1], segment);
   NusSplitSegmentsOfEntries<<<SysBlocksLoop(nz), SYS_THREADS, 0, stream>>>(nz, csr->j, segment, key);
   NusSplitIota<<<SysBlocksLoop(nz), SYS_THREADS, 0, stream>>>(nz, number);
-  SYS_CUDA(cub::DeviceRadixSort::SortPairs(temporary, sort, key, sorted, number, from, nz, 0, bits, stream));
+  SYS_CUDA(SysSortPairs(temporary, sort, key, sorted, number, from, nz, bits, stream));
   NusSplitColumns<<<SysBlocksLoop(nz), SYS_THREADS, 0, stream>>>(nz, csr->j, nonuniform ? place : NULL, from, col);
   NusSplitBegins<<<1, SYS_THREADS, 0, stream>>>(nsegment, nz, sorted, begin);
   SYS_CUDA(cudaMemcpyAsync(first, begin, sizeof(int) * (size_t)(nsegment + 1), cudaMemcpyDeviceToHost, stream));

@@ -204,9 +204,9 @@ MAT_SHADOW_PARAMS(NusDeviceChoice, NusDeviceCandidate)
 /* Returns why the device cannot use some parameter, or NULL. Products then stay on the AIJ. */
 static const char *NusDeviceLacks(const NusSellParams *p)
 {
-  if (p->c && p->c != NUS_DEVICE_C) return "chunks have 32 rows on the GPU; use -mat_nussell_c 32 or 0, or -mat_nussell_device cpu";
-  if (p->sigma && p->sigma != NUS_DEVICE_SIGMA) return "rows are sorted among 32,768 on the GPU; use -mat_nussell_sigma 32768 or 0, or -mat_nussell_device cpu";
-  if (p->rows == MAT_NUSSELL_ROWS_JDS) return "jagged diagonals do not run on the GPU; use -mat_nussell_rows sell, or -mat_nussell_device cpu";
+  if (p->c && p->c != NUS_DEVICE_C) return "chunks have 32 rows on the GPU; use -mat_nussell_c 32 or 0, or -mat_shadow_device cpu";
+  if (p->sigma && p->sigma != NUS_DEVICE_SIGMA) return "rows are sorted among 32,768 on the GPU; use -mat_nussell_sigma 32768 or 0, or -mat_shadow_device cpu";
+  if (p->rows == MAT_NUSSELL_ROWS_JDS) return "jagged diagonals do not run on the GPU; use -mat_nussell_rows sell, or -mat_shadow_device cpu";
   return NULL;
 }
 
@@ -539,7 +539,7 @@ static const char *const NusOptions[] = {"mat_nussell_segmentation", "mat_nussel
 
    Options Database Keys:
 +  -mat_type nussell                                   - sets the type, in `MatSetFromOptions()`
-.  -mat_nussell_device <auto,cpu,gpu>                  - where the matrix is stored
+.  -mat_shadow_device <auto,cpu,gpu>                   - where the matrix is stored
 .  -mat_nussell_segmentation <nonuniform,uniform,none> - how columns are cut into segments
 .  -mat_nussell_rows <sell,jds>                        - how a segment is stored
 .  -mat_nussell_tune <model,online,exhaustive,off>     - how open parameters are chosen; exhaustive is for comparison

@@ -150,34 +150,43 @@ static SYS_INLINE int NusChunkRows(const NusHost *A, const NusTile *T, const int
   return left < C ? (int)left : C;
 }
 
+/* Recomputes the NaN sums of nl rows, the first of which is row r, from CSR */
+static SYS_NOINLINE void SYS_ISA_NAME(ReplaceNaNs)(const NusHost *A, const NusTile *T, int nl, int64_t r, const uint16_t *perm, const SysScalar *x, SysScalar *sum)
+{
+  for (int l = 0; l < nl; l++) {
+    if (sum[l] != sum[l]) sum[l] = SYS_ISA_NAME(RowSum)(A, T, r + (T->sorted ? perm[l] : l), x);
+  }
+}
+
+/* Stores the sums of a chunk with fewer than C rows, the last chunk of a sorted tile or of the matrix */
+static SYS_NOINLINE void SYS_ISA_NAME(StorePart)(SysStore how, const NusTile *T, int nl, int64_t r, const uint16_t *perm, const SysScalar *sum, SysScalar alpha, SysScalar beta, const SysScalar *y, SysScalar *z)
+{
+  for (int l = 0; l < nl; l++) {
+    const int64_t row = r + (T->sorted ? perm[l] : l);
+
+    z[row] = SysStored(how, alpha, sum[l], beta, y, z, row);
+  }
+}
+
 /* Stores the sums of an unsplit chunk; perm has its rows or, in an unsorted tile, its number */
 static SYS_INLINE void NusStoreChunk(const int C, const SysStore how, const NusHost *A, const NusTile *T, int nl, const uint16_t *perm, SysScalar *sum, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z)
 {
   const int64_t r = T->sorted ? T->row : T->row + C * (int64_t)*perm;
 
-  if (SysAnyNaN(C, sum)) {
-    for (int l = 0; l < nl; l++) {
-      if (sum[l] != sum[l]) sum[l] = SYS_ISA_NAME(RowSum)(A, T, T->sorted ? r + perm[l] : r + l, x);
-    }
-  }
+  if (SysAnyNaN(C, sum)) SYS_ISA_NAME(ReplaceNaNs)(A, T, nl, r, perm, x, sum);
   if (T->sorted && nl == C) {
 #pragma GCC unroll 32
     for (int l = 0; l < C; l++) z[r + perm[l]] = SysStored(how, alpha, sum[l], beta, y, z, r + perm[l]);
-  } else if (T->sorted) {
-    for (int l = 0; l < nl; l++) z[r + perm[l]] = SysStored(how, alpha, sum[l], beta, y, z, r + perm[l]);
   } else if (nl == C) {
     for (int l = 0; l < C; l++) z[r + l] = SysStored(how, alpha, sum[l], beta, y, z, r + l);
-  } else {
-    for (int l = 0; l < nl; l++) z[r + l] = SysStored(how, alpha, sum[l], beta, y, z, r + l);
-  }
+  } else SYS_ISA_NAME(StorePart)(how, T, nl, r, perm, sum, alpha, beta, y, z);
 }
 
 /* Stores the empty rows of a scope's first tile */
-static SYS_INLINE void NusStoreEmpty(const int C, const SysStore how, const NusHost *A, const NusTile *T, SysScalar alpha, SysScalar beta, const SysScalar *y, SysScalar *z)
+static SYS_NOINLINE void SYS_ISA_NAME(StoreEmpty)(const int C, SysStore how, const NusHost *A, const NusTile *T, SysScalar alpha, SysScalar beta, const SysScalar *y, SysScalar *z)
 {
   const uint16_t *perm = A->perm + T->perm;
 
-  if (how == SYS_STORE_ADD) return;
   for (int c = T->nfilled; c < T->nchunk; c++) {
     const int nl = NusChunkRows(A, T, C, c);
 
@@ -221,7 +230,7 @@ static SYS_INLINE void NusTileAll(const int C, const SysStorage stored, const Sy
     col += (int64_t)NusStepUnits(chunk[c].kind, C) * chunk[c].n;
     perm += T->sorted ? C : 1;
   }
-  NusStoreEmpty(C, how, A, T, alpha, beta, y, z);
+  if (how != SYS_STORE_ADD) SYS_ISA_NAME(StoreEmpty)(C, how, A, T, alpha, beta, y, z);
 }
 
 static SYS_INLINE uint32_t NusJaggedColumn(int kind, const uint16_t *col, int64_t slot)
@@ -272,7 +281,7 @@ static SYS_INLINE void NusJaggedTile(const int C, const SysStorage stored, SysSt
     else NusJaggedChunk(NUS_WIDE, stored, C, A, T, c, xs, sum);
     NusStoreChunk(C, how, A, T, NusChunkRows(A, T, C, c), perm + (int64_t)c * C, sum, alpha, x, beta, y, z);
   }
-  NusStoreEmpty(C, how, A, T, alpha, beta, y, z);
+  if (how != SYS_STORE_ADD) SYS_ISA_NAME(StoreEmpty)(C, how, A, T, alpha, beta, y, z);
 }
 
 /* One function for each SysStore and C, both constants in the kernel; coded values have one for each C */

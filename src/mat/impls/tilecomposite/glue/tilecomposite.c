@@ -430,7 +430,7 @@ static const char *const TileOptions[] = {"mat_tilecomposite_width", "mat_tileco
 
    Options Database Keys:
 +  -mat_type tilecomposite                  - sets the type, in `MatSetFromOptions()`
-.  -mat_tilecomposite_device <auto,cpu,gpu> - where the matrix is stored
+.  -mat_shadow_device <auto,cpu,gpu>        - where the matrix is stored
 .  -mat_tilecomposite_width <width>         - columns of a tile
 .  -mat_tilecomposite_tiles <tiles>         - tiles, at most
 .  -mat_tilecomposite_work <work>           - entries of a rectangle

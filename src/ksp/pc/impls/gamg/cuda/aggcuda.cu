@@ -2,9 +2,7 @@
 /*
    Aggregates on a CUDA device; aggregate.c explains the steps, which are the same. A thread has a vertex.
 */
-#include <cub/device/device_scan.cuh>
-#include <cub/device/device_select.cuh>
-
+#include "sys/syscub.cuh"
 #include "ksp/pc/impls/gamg/cuda/aggcuda.cuh"
 
 #define AGG_HUB 64 /* a vertex of more edges that is left over gets a table of the aggregates beside it */
@@ -45,9 +43,9 @@ SysStatus AggDeviceSum(int n, int *ends, cudaStream_t stream)
 
   SYS_CUDA(cudaMemsetAsync(ends, 0, sizeof(*ends), stream));
   if (!n) return SYS_SUCCESS;
-  SYS_CUDA(cub::DeviceScan::InclusiveSum(NULL, bytes, ends + 1, ends + 1, n, stream));
+  SYS_CUDA(SysInclusiveSum(NULL, bytes, ends + 1, ends + 1, n, stream));
   SYS_CALL(SysDeviceAllocate(&temporary.memory, bytes));
-  SYS_CUDA(cub::DeviceScan::InclusiveSum(temporary.memory, bytes, ends + 1, ends + 1, n, stream));
+  SYS_CUDA(SysInclusiveSum(temporary.memory, bytes, ends + 1, ends + 1, n, stream));
   SYS_CUDA(cudaStreamSynchronize(stream)); /* the memory ends here */
   return SYS_SUCCESS;
 }
@@ -60,11 +58,6 @@ SysStatus AggDeviceLook(const int *array, int64_t place, int *entry, cudaStream_
 }
 
 /* ------------------------------------------------- aggregates ------------------------------------------------- */
-
-struct AggKeeps {
-  const uint64_t                 *best;
-  __device__ __forceinline__ bool operator()(int v) const { return best[v] != 0; }
-};
 
 /* The arrays of Agg in aggregate.c */
 struct AggWork {
@@ -82,8 +75,8 @@ static SysStatus AggBytes(int n, AggWork *a)
 {
   size_t scan = 0, select = 0;
 
-  SYS_CUDA(cub::DeviceScan::InclusiveSum(NULL, scan, (int *)NULL, (int *)NULL, n));
-  SYS_CUDA(cub::DeviceSelect::If(NULL, select, (int *)NULL, (int *)NULL, (int *)NULL, n, AggKeeps{NULL}));
+  SYS_CUDA(SysInclusiveSum(NULL, scan, NULL, NULL, n, 0));
+  SYS_CUDA(SysSelectMarked(NULL, select, NULL, NULL, NULL, NULL, n, 0));
   a->bytes = scan > select ? scan : select;
   return SYS_SUCCESS;
 }
@@ -183,14 +176,14 @@ static __global__ void AggForgetKernel(int n, const int *list, uint8_t *roots)
   SYS_FOR_EACH(l, n) roots[list[l]] = 0;
 }
 
-/* Keeps entries of list[1] in list[0], and swaps the two */
-static SysStatus AggSelect(const AggWork *a, int *list[2], int *n, AggKeeps keep, cudaStream_t stream)
+/* Selects the marked entries of list[1] into list[0], and swaps the two */
+static SysStatus AggSelect(const AggWork *a, int *list[2], int *n, const uint64_t *mark, cudaStream_t stream)
 {
   size_t bytes = a->bytes;
   int   *swap  = list[0];
 
   if (!*n) return SYS_SUCCESS;
-  SYS_CUDA(cub::DeviceSelect::If(a->temporary, bytes, list[1], list[0], a->count, *n, keep, stream));
+  SYS_CUDA(SysSelectMarked(a->temporary, bytes, mark, list[1], list[0], a->count, *n, stream));
   SYS_CUDA(cudaMemcpyAsync(n, a->count, sizeof(*n), cudaMemcpyDeviceToHost, stream));
   SYS_CUDA(cudaStreamSynchronize(stream));
   list[0] = list[1];
@@ -203,7 +196,7 @@ static SysStatus AggRoots(const AggDevice *g, int hops, AggWork *a, cudaStream_t
 {
   int n = g->n, m;
 
-  SYS_CALL(AggSelect(a, a->undecided, &n, AggKeeps{a->best[0]}, stream));
+  SYS_CALL(AggSelect(a, a->undecided, &n, a->best[0], stream));
   m = n;
   if (hops > 1) SYS_CUDA(cudaMemcpyAsync(a->around[1], a->undecided[1], (size_t)n * sizeof(int), cudaMemcpyDeviceToDevice, stream));
   for (*rounds = 0;; (*rounds)++) {
@@ -229,8 +222,8 @@ static SysStatus AggRoots(const AggDevice *g, int hops, AggWork *a, cudaStream_t
     AggDecideKernel<<<SysBlocksLoop(n), SYS_THREADS, 0, stream>>>(g->i, g->j, n, a->undecided[1], a->near[0], near, a->state, a->best[0]);
     AggForgetKernel<<<SysBlocksLoop(n), SYS_THREADS, 0, stream>>>(n, a->undecided[1], a->near[0]);
     SYS_CUDA(cudaGetLastError());
-    if (hops > 1) SYS_CALL(AggSelect(a, a->around, &m, AggKeeps{best}, stream));
-    SYS_CALL(AggSelect(a, a->undecided, &n, AggKeeps{a->best[0]}, stream));
+    if (hops > 1) SYS_CALL(AggSelect(a, a->around, &m, best, stream));
+    SYS_CALL(AggSelect(a, a->undecided, &n, a->best[0], stream));
   }
 }
 
@@ -596,7 +589,7 @@ static SysStatus AggNumber(AggDevice *g, int hops, AggWork *a, cudaStream_t stre
   SYS_CUDA(cudaMemsetAsync(a->before, 0, sizeof(*a->before), stream));
   if (g->n) {
     AggMarkKernel<<<blocks, SYS_THREADS, 0, stream>>>(g->n, a->join, a->before + 1);
-    SYS_CUDA(cub::DeviceScan::InclusiveSum(a->temporary, bytes, a->before + 1, a->before + 1, g->n, stream));
+    SYS_CUDA(SysInclusiveSum(a->temporary, bytes, a->before + 1, a->before + 1, g->n, stream));
   }
   SYS_CALL(AggDeviceLook(a->before, g->n, &g->nagg, stream));
   first = g->nagg;

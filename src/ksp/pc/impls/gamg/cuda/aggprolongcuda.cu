@@ -4,11 +4,10 @@
    Smoothing it is a product with such a matrix: a row of the result has the aggregates of the columns of a row of A, which are found in ascending order, each
    by one pass over the row that also adds up the entries of the aggregate before. No table is needed, and sums have one order.
 */
-#include <cub/device/device_radix_sort.cuh>
-#include <cub/device/device_reduce.cuh>
 #include <limits.h>
 #include <math.h>
 
+#include "sys/syscub.cuh"
 #include "ksp/pc/impls/gamg/cuda/aggcuda.cuh"
 
 #define AGG_WIDE  6  /* vectors whose entries are added up in one pass */
@@ -59,9 +58,9 @@ static SysStatus AggMembers(const AggDevice *g, const AggGuests *guests, int *st
   scratch.memory = arena.memory;
   if (nguest) SYS_CUDA(cudaMemcpyAsync(guest, guests->aggregate, (size_t)nguest * sizeof(int), cudaMemcpyHostToDevice, stream));
   AggSortKeysKernel<<<SysBlocksLoop(all), SYS_THREADS, 0, stream>>>(g->n, nguest, guests ? (int)guests->before : 0, g->firstagg, g->nagg, g->number, guest, key, vertex);
-  SYS_CUDA(cub::DeviceRadixSort::SortPairs(NULL, bytes, key, sorted, vertex, member, all, 0, SysBits(g->nagg), stream));
+  SYS_CUDA(SysSortPairs(NULL, bytes, key, sorted, vertex, member, all, SysBits(g->nagg), stream));
   SYS_CALL(SysDeviceAllocate(&temporary.memory, bytes));
-  SYS_CUDA(cub::DeviceRadixSort::SortPairs(temporary.memory, bytes, key, sorted, vertex, member, all, 0, SysBits(g->nagg), stream));
+  SYS_CUDA(SysSortPairs(temporary.memory, bytes, key, sorted, vertex, member, all, SysBits(g->nagg), stream));
   AggStartsKernel<<<SysBlocksLoop(all), SYS_THREADS, 0, stream>>>(all, g->nagg, sorted, start);
   SYS_CUDA(cudaGetLastError());
   SYS_CUDA(cudaStreamSynchronize(stream)); /* the memory ends here */
@@ -389,9 +388,9 @@ static SysStatus AggCount(int n, const int *lengths, int64_t *sum, cudaStream_t 
   size_t     bytes = 0;
 
   SYS_CALL(SysDeviceAllocate(&result.memory, sizeof(*sum)));
-  SYS_CUDA(cub::DeviceReduce::Sum(NULL, bytes, lengths, (long long *)result.memory, n, stream));
+  SYS_CUDA(SysReduceSum(NULL, bytes, lengths, (long long *)result.memory, n, stream));
   SYS_CALL(SysDeviceAllocate(&temporary.memory, bytes));
-  SYS_CUDA(cub::DeviceReduce::Sum(temporary.memory, bytes, lengths, (long long *)result.memory, n, stream));
+  SYS_CUDA(SysReduceSum(temporary.memory, bytes, lengths, (long long *)result.memory, n, stream));
   SYS_CUDA(cudaMemcpyAsync(sum, result.memory, sizeof(*sum), cudaMemcpyDeviceToHost, stream));
   SYS_CUDA(cudaStreamSynchronize(stream));
   return SYS_SUCCESS;

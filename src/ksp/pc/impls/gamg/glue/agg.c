@@ -322,20 +322,22 @@ static PetscErrorCode PCAmbAggWeight(PC pc, PCAmbAgg *agg, PetscReal *alpha)
 /* The prolongator on the device: P is never made without the smoothing if that is made there */
 static PetscErrorCode PCAmbAggDeviceProlongator(PC pc, PCAmbAgg *agg, PetscReal **coarse, Mat *P, PetscBool *done)
 {
-  PC_GAMG       *gamg = PCAmbAggGAMG(pc);
-  const PetscInt nvec = gamg->data_cell_cols;
-  PetscReal      alpha;
+  PC_GAMG       *gamg  = PCAmbAggGAMG(pc);
+  const PetscInt nvec  = gamg->data_cell_cols;
+  PetscReal      alpha = 0;
   PetscBool      smooths;
 
   PetscFunctionBegin;
   PetscCall(AmbAggDeviceFactor(agg->level, nvec, gamg->data, coarse, done));
   if (!*done) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PCAmbAggSmooths(pc, agg, &smooths));
-  if (!smooths) PetscCall(AmbAggDeviceProlongator(agg->level, nvec, 0, P, done));
-  else {
+  if (smooths) {
     PetscCall(PCAmbAggWeight(pc, agg, &alpha));
     PetscCall(AmbAggLogSmoothing(agg->level, PETSC_TRUE));
-    PetscCall(AmbAggDeviceProlongator(agg->level, nvec, alpha, P, done));
+  }
+  PetscCall(AmbAggDeviceProlongator(agg->level, nvec, alpha, P, done));
+  if (*done) PetscCall(AmbAggInherit(agg->level->A, agg->level->bs, nvec, P));
+  if (smooths) {
     PetscCall(AmbAggLogSmoothing(agg->level, PETSC_FALSE));
     if (*done) PetscCall(MatViewFromOptions(*P, NULL, "-pc_gamg_agg_view_prolongation"));
     agg->smoothed = *done;

@@ -55,8 +55,8 @@ extern PetscLogEvent AMBAGG_Graph, AMBAGG_Coarsen, AMBAGG_Prolongator;
 extern PetscErrorCode AmbAggCheck(MPI_Comm comm, SysStatus status, const char what[]);
 extern PetscErrorCode AmbAggLevelDestroy(AmbAggLevel **);
 
-/* Sends edges from own vertices, by these, to ghosts to the owners of the ghosts, and receives such edges, turned round: between global numbers, in ascending order
-   of their columns for each process */
+/* Sends each cut edge, transposed, to the owner of its ghost end, and receives such edges, with global numbers; those of a row come in ascending order
+   of their columns */
 extern PetscErrorCode AmbAggSwapEdges(const AmbAggLevel *, PetscInt n, const AggEdge cut[], PetscInt *ncome, AggEdge **come);
 
 /* The graph of a matrix; of each block only the rows and columns index[] count, or all if nindex is 0 */

@@ -6,27 +6,6 @@
 #include "sys/systhreads.h"
 #include "ksp/pc/impls/gamg/glue/aggdevice.h"
 
-PetscErrorCode AmbAggDeviceAgree(const AmbAggLevel *level, PetscBool *done)
-{
-  int all = *done;
-
-  PetscFunctionBegin;
-  if (level->size > 1) PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_MIN, level->comm));
-  *done = (PetscBool)all;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode AmbAggDeviceCheck(const AmbAggLevel *level, SysStatus status, const char what[], PetscBool *done)
-{
-  PetscFunctionBegin;
-  PetscCheck(status != SYS_ERROR, PETSC_COMM_SELF, PETSC_ERR_GPU, "The %s of a level of multigrid on the GPU: %s", what, SysDeviceErrorText());
-  PetscCheck(status != SYS_TOO_LARGE, PETSC_COMM_SELF, PETSC_ERR_SUP, "The %s of a level of multigrid has more than %d entries; use more processes", what, INT_MAX);
-  *done = (PetscBool)(status == SYS_SUCCESS);
-  PetscCall(AmbAggDeviceAgree(level, done));
-  if (!*done) PetscCall(PetscInfo(level->A, "Not enough memory on the GPU for the %s, made on the host\n", what));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* ------------------------------------------------- matrix ------------------------------------------------- */
 
 PetscErrorCode AmbAggOnDevice(Mat A, PetscBool *on)

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <cub/device/device_radix_sort.cuh>
+#include <cub/device/device_reduce.cuh>
+#include <cub/device/device_scan.cuh>
+#include <cub/device/device_select.cuh>
+
+#include "sys/syscub.cuh"
+
+template <class Key>
+cudaError_t SysSortPairs(void *work, size_t &bytes, const Key *key, Key *sorted, const int *value, int *permuted, int n, int end, cudaStream_t stream)
+{
+  return cub::DeviceRadixSort::SortPairs(work, bytes, key, sorted, value, permuted, n, 0, end, stream);
+}
+
+template cudaError_t SysSortPairs(void *, size_t &, const int *, int *, const int *, int *, int, int, cudaStream_t);
+template cudaError_t SysSortPairs(void *, size_t &, const unsigned char *, unsigned char *, const int *, int *, int, int, cudaStream_t);
+
+cudaError_t SysSortPairs(void *work, size_t &bytes, const unsigned *key, unsigned *sorted, const uint16_t *value, uint16_t *permuted, int n, int end, cudaStream_t stream)
+{
+  return cub::DeviceRadixSort::SortPairs(work, bytes, key, sorted, value, permuted, n, 0, end, stream);
+}
+
+cudaError_t SysSortPairsDescending(void *work, size_t &bytes, const unsigned *key, unsigned *sorted, const int *value, int *permuted, int n, int end, cudaStream_t stream)
+{
+  return cub::DeviceRadixSort::SortPairsDescending(work, bytes, key, sorted, value, permuted, n, 0, end, stream);
+}
+
+cudaError_t SysSortKeys(void *work, size_t &bytes, unsigned long long *key[2], int n, int end, cudaStream_t stream)
+{
+  cub::DoubleBuffer<unsigned long long> buffer(key[0], key[1]);
+  const cudaError_t                     error = cub::DeviceRadixSort::SortKeys(work, bytes, buffer, n, 0, end, stream);
+
+  key[0] = buffer.Current();
+  key[1] = buffer.Alternate();
+  return error;
+}
+
+cudaError_t SysUnique(void *work, size_t &bytes, const unsigned long long *key, unsigned long long *unique, int64_t *count, int n, cudaStream_t stream)
+{
+  return cub::DeviceSelect::Unique(work, bytes, key, unique, count, n, stream);
+}
+
+template <class T>
+cudaError_t SysExclusiveSum(void *work, size_t &bytes, const T *number, T *sum, int n, cudaStream_t stream)
+{
+  return cub::DeviceScan::ExclusiveSum(work, bytes, number, sum, n, stream);
+}
+
+template cudaError_t SysExclusiveSum(void *, size_t &, const int *, int *, int, cudaStream_t);
+template cudaError_t SysExclusiveSum(void *, size_t &, const int64_t *, int64_t *, int, cudaStream_t);
+template cudaError_t SysExclusiveSum(void *, size_t &, const unsigned long long *, unsigned long long *, int, cudaStream_t);
+
+cudaError_t SysInclusiveSum(void *work, size_t &bytes, const int *number, int *sum, int n, cudaStream_t stream)
+{
+  return cub::DeviceScan::InclusiveSum(work, bytes, number, sum, n, stream);
+}
+
+cudaError_t SysReduceSum(void *work, size_t &bytes, const int *number, long long *sum, int n, cudaStream_t stream)
+{
+  return cub::DeviceReduce::Sum(work, bytes, number, sum, n, stream);
+}
+
+struct IsMarked {
+  const uint64_t                 *mark;
+  __device__ __forceinline__ bool operator()(int v) const { return mark[v] != 0; }
+};
+
+cudaError_t SysSelectMarked(void *work, size_t &bytes, const uint64_t *mark, const int *list, int *selected, int *count, int n, cudaStream_t stream)
+{
+  return cub::DeviceSelect::If(work, bytes, list, selected, count, n, IsMarked{mark}, stream);
+}

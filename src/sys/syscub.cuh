@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+   CUB's sorts and sums on a CUDA device, compiled once because CUB's headers alone take the compiler about 8 s
+
+   As in CUB, a call with work NULL only sets bytes to the size of the work space.
+*/
+#pragma once
+
+#include <cuda_runtime.h>
+#include <stdint.h>
+
+/* Sorts pairs by bits 0 to end - 1 of their keys; equal keys keep their order. Key: int or unsigned char */
+template <class Key>
+cudaError_t SysSortPairs(void *work, size_t &bytes, const Key *key, Key *sorted, const int *value, int *permuted, int n, int end, cudaStream_t);
+cudaError_t SysSortPairs(void *work, size_t &bytes, const unsigned *key, unsigned *sorted, const uint16_t *value, uint16_t *permuted, int n, int end, cudaStream_t);
+cudaError_t SysSortPairsDescending(void *work, size_t &bytes, const unsigned *key, unsigned *sorted, const int *value, int *permuted, int n, int end, cudaStream_t);
+
+/* Sorts the n keys in key[0] by bits 0 to end - 1, with key[1] as second buffer; swaps key[0] and key[1] if the sorted keys are in the second one */
+cudaError_t SysSortKeys(void *work, size_t &bytes, unsigned long long *key[2], int n, int end, cudaStream_t);
+
+/* Writes one of each run of equal keys, and the number of runs */
+cudaError_t SysUnique(void *work, size_t &bytes, const unsigned long long *key, unsigned long long *unique, int64_t *count, int n, cudaStream_t);
+
+/* Sums all numbers before each one, T: int, int64_t or unsigned long long; the inclusive sum also adds the number itself */
+template <class T>
+cudaError_t SysExclusiveSum(void *work, size_t &bytes, const T *number, T *sum, int n, cudaStream_t);
+cudaError_t SysInclusiveSum(void *work, size_t &bytes, const int *number, int *sum, int n, cudaStream_t);
+
+/* Sums all numbers in 64 bits */
+cudaError_t SysReduceSum(void *work, size_t &bytes, const int *number, long long *sum, int n, cudaStream_t);
+
+/* Selects the entries v of the list with mark[v] != 0, and counts them */
+cudaError_t SysSelectMarked(void *work, size_t &bytes, const uint64_t *mark, const int *list, int *selected, int *count, int n, cudaStream_t);
