@@ -55,7 +55,7 @@ int SysMovePages(void *to, void *from, size_t size)
 {
 #if defined(MREMAP_DONTUNMAP)
   if (mremap(from, size, size, MREMAP_MAYMOVE | MREMAP_FIXED | MREMAP_DONTUNMAP, to) != MAP_FAILED) return 1;
-  if (errno == EINVAL) return 0; /* the system knows no such call, and *to is as before */
+  if (errno == EINVAL) return 0;                                                                                /* the system knows no such call, and *to is as before */
   (void)mmap(to, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0); /* a failed call may have unmapped it */
   (void)madvise(to, size, MADV_HUGEPAGE);
   return 0;

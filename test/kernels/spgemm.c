@@ -909,7 +909,7 @@ static void NotFinite(const char *name, const SpgemmKernels *kernels, Matrix *A)
   Report(name, kernels->name, wrong);
 }
 
-/* Without what rows of the lower half have in the first columns */
+/* Drops the first quarter of the columns in the lower half of the rows */
 static Matrix *Unwrapped(Matrix *A)
 {
   Matrix *B = New(A->m, A->n);
@@ -925,7 +925,7 @@ static Matrix *Unwrapped(Matrix *A)
   return B;
 }
 
-/* P^T A P of unknowns of nodes goes through a window: of A P and P^T few columns remain. The values and the bits are checked by Try(). */
+/* P^T A P of nodes' unknowns uses a window: few columns of A P and P^T remain. Try() checks values and bits. */
 static void Chain(const SpgemmKernels *kernels)
 {
   static const int threads[] = {1, 2, 7};

@@ -2,21 +2,21 @@
 /*
    P^T (A P) in chunks of the rows of A P
 
-   A row of the result needs the rows of A P at which its column of P has entries. Coarse rows of multigrid are numbered as fine rows are, so these lie close
-   together, and the rows of A P go through a window:
+   A row of the result needs the rows of A P at which its column of P has entries. Multigrid numbers coarse unknowns like fine ones, so these rows are
+   neighbours, and the rows of A P pass through a window:
 
-     rows of A P   | given back | needed by later rows of the result | this chunk | not made yet |
-                                  <------------- in memory -------------------->
+     rows of A P   | released | needed by later rows of the result | this chunk | not computed yet |
+                                <----------- in memory ----------------------->
 
-   A chunk is made by the kernels of the first step. Then those of the second step make the rows of the result whose last row of A P is there. Pages of rows that no
-   later row of the result needs move to the end of the window: the system does not have to clear new ones, which takes longer than a chunk.
+   The kernels of the first step compute a chunk. Those of the second step then compute the rows of the result whose last row of A P is in the window.
+   Pages of rows that no later row of the result needs move to the end of the window, since clearing new pages takes longer than a chunk.
 
-   After the product only columns remain, without those of rows that are like the row before, as of the unknowns of a node: of A P, and of P^T with the entries of P
-   that its entries come from. New values expand them, each thread those of its part.
+   Only columns remain after the product, without those of rows with their predecessor's columns, as a node's unknowns have: of A P, and of P^T with the
+   positions in P. New values expand them part by part, in each thread's memory.
 
-   Bits are those of whole steps: parts are made of the same batches, and each sum has the same order.
+   The bits are those of whole steps: parts consist of the same batches, and each sum has the same order.
 
-   Work besides that of the two steps: a pass over A P and P^T. Memory: the window, and 4 bytes for an entry of A P and 8 for one of P^T of rows unlike the row before.
+   Work besides the two steps: a pass over A P and P^T. Memory: the window, 4 bytes an entry of A P and 8 an entry of P^T, in rows unlike their predecessor.
 */
 #include <stdlib.h>
 #include <string.h>
@@ -24,28 +24,28 @@
 #include "sys/sysmemory.h"
 #include "mat/impls/hashgemm/host/spgemmchain.h"
 
-#if !defined(SPGEMM_CHAIN_LEAST)    /* tests make do with less */
-  #define SPGEMM_CHAIN_LEAST 500000 /* entries of A from which on a window is worth while */
+#if !defined(SPGEMM_CHAIN_LEAST)    /* tests use less */
+  #define SPGEMM_CHAIN_LEAST 500000 /* entries of A from which on a window pays */
 #endif
-#define PARTS       8 /* of a chunk at least: what a part expands stays in the caches of a thread */
-#define CHUNKS      16
-#define SAME_ROWS   0.5 /* of A, like the row before: the part from which on their columns are kept once */
-#define WINDOW_MOST 0.6 /* of the rows of A P */
-#define SAMPLED     256 /* rows of the result at least that tell how it compresses */
+#define PARTS       8   /* least parts of a chunk: a part's expanded rows stay in a thread's caches */
+#define CHUNKS      4   /* chunks: more need a smaller window, but threads wait for one another twice a chunk */
+#define SAME_ROWS   0.5 /* least fraction of A's rows with their predecessor's columns */
+#define WINDOW_MOST 0.6 /* largest window, as a fraction of the rows of A P */
+#define SAMPLED     256 /* least rows of the result in the sample of its compression */
 
-/* Columns of the rows of a matrix, without those of rows that are like the row before: the first row of a part is there in any case */
+/* Columns of a matrix's rows, without those of rows with their predecessor's columns; a part's first row is always present */
 typedef struct {
-  SysInt  *j, *from; /* from: the entry that an entry comes from in a transpose, or NULL */
-  int64_t  nz, *at;  /* at: where each part begins */
-  uint8_t *same;     /* for each row */
+  SysInt  *j, *from; /* from: position of a transpose's entry in the original, or NULL */
+  int64_t  nz, *at;  /* at: each part's first entry */
+  uint8_t *same;     /* one byte a row */
 } ChainRows;
 
 typedef struct {
-  int        part[2];     /* of each step, the first part that is not in this or an earlier chunk */
-  int64_t    needed;      /* the first row of A P that later chunks need */
-  ChainRows  rows;        /* of A P; same is that of all rows */
+  int        part[2];     /* of each step, the first part of the next chunk */
+  int64_t    needed;      /* first row of A P that later chunks need */
+  ChainRows  rows;        /* of A P; same points to the flags of all rows */
   int64_t    first, last; /* rows of the result */
-  SysInt    *j;           /* their entries, until they are in the result */
+  SysInt    *j;           /* their entries, until SpgemmChainFill() */
   SysScalar *a;
   int64_t    nz;
 } ChainChunk;
@@ -56,7 +56,7 @@ struct SpgemmChain {
   ChainRows   turned; /* P^T */
 };
 
-/* An array through which a window moves: bytes first <= x < end may be read and written */
+/* An array with a moving window: bytes first <= x < end have memory */
 typedef struct {
   char  *p;
   size_t size, first, end;
@@ -67,7 +67,7 @@ static ChainWindow ChainWindowOf(void *p, size_t size)
   return (ChainWindow){p, size, 0, 0};
 }
 
-/* Gives back the pages of the first so many bytes, of which those up to end were written */
+/* Moves the window's begin to first; bytes up to end were written */
 static void ChainWindowMove(ChainWindow *w, size_t first, size_t end)
 {
   const size_t mapped = SysMappedSize(w->size, 1);
@@ -90,14 +90,15 @@ static double ChainWindowBytes(const ChainWindow *w)
   return SysMappedSize(w->size, 1) ? (double)(w->end - w->first) : (double)w->size;
 }
 
-/* The number of rows of T before the first that needs row or a later one of A P, c or more; last: the last row that each row, or one before it, needs */
+/* Returns the first row of T, from c on, that needs `row` or a later row of A P. last: the last row of A P that each row of T or an earlier one needs. */
 static int64_t ChainReady(int64_t m, const SysInt *last, int64_t row, int64_t c)
 {
   while (c < m && last[c] < row) c++;
   return c;
 }
 
-/* For each row of T the first row of A P that it or a later row needs, and the last row that it or an earlier one needs; NULL without memory */
+/* Returns, for each row of T, the first row of A P that it or a later row needs, and behind these the last that it or an earlier one needs; NULL if memory
+   is short */
 static SysInt *ChainReach(const SysCSR *T)
 {
   SysInt *reach = malloc(sizeof(*reach) * 2 * ((size_t)T->m + 1)), *last = reach + T->m + 1, most = -1, least = (SysInt)T->n;
@@ -135,7 +136,7 @@ int SpgemmChainChunks(const Spgemm *S, const SysCSR *A, const SysCSR *P)
   return (double)most <= WINDOW_MOST * (double)A->m ? CHUNKS : 1;
 }
 
-/* ------------------------------------------------- columns that are kept ------------------------------------------------- */
+/* ------------------------------------------------- columns ------------------------------------------------- */
 
 static double ChainRowsBytes(const ChainRows *R)
 {
@@ -149,7 +150,7 @@ static void ChainRowsDestroy(ChainRows *R)
   free(R->at);
 }
 
-/* Keeps the columns of the rows of nparts parts. same: for all rows; is set. */
+/* Stores the columns of nparts parts, and sets same[] of their rows */
 static SysStatus ChainRowsCreate(int nthread, int nparts, const int64_t *cuts, const SysInt *i, const SysInt *j, const SysInt *from, uint8_t *same, ChainRows *R)
 {
   R->at   = malloc(sizeof(*R->at) * ((size_t)nparts + 1));
@@ -191,7 +192,7 @@ static SysStatus ChainRowsCreate(int nthread, int nparts, const int64_t *cuts, c
   return SYS_SUCCESS;
 }
 
-/* The columns of the rows of part t; row r begins at j + i[r] */
+/* Expands part t's columns; row r begins at j + i[r] */
 static void ChainRowsExpand(const ChainRows *R, int t, int64_t first, int64_t last, const SysInt *i, SysInt *j)
 {
   const SysInt *kept = R->j + R->at[t], *row = kept;
@@ -207,7 +208,7 @@ static void ChainRowsExpand(const ChainRows *R, int t, int64_t first, int64_t la
   }
 }
 
-/* The values: of rows with the same columns the entries of one matrix row follow one another */
+/* Gathers part t's values of a transpose: entries of rows with equal columns are neighbours in the original */
 static void ChainRowsGather(const ChainRows *R, int t, int64_t first, int64_t last, const SysInt *i, const SysScalar *values, SysScalar *a)
 {
   const SysInt *from = R->from + R->at[t];
@@ -246,7 +247,7 @@ static void ChainReleaseRows(ChainChunk *chunk)
   chunk->a = NULL;
 }
 
-/* Makes the rows of the result of a chunk in *room, whose pages serve the next chunk again: a chunk has so few entries that its own arrays would begin new pages */
+/* Computes a chunk's rows of the result in *room, whose pages the next chunk reuses, and copies them */
 static SysStatus ChainMakeRows(Spgemm *S, const SpgemmProduct *P, double most, ChainChunk *chunk, SpgemmStep *room, SpgemmWork *works)
 {
   SpgemmStep   *step = &S->step[1], part = {.m = chunk->last - chunk->first, .i = step->i + chunk->first, .batch = step->batch, .longestB = step->longestB};
@@ -281,7 +282,7 @@ static SysStatus ChainMakeRows(Spgemm *S, const SpgemmProduct *P, double most, C
   return SYS_SUCCESS;
 }
 
-/* The operands of the second step, of whose right one so many rows are there */
+/* Returns the second step's operands; A P has `rows` rows so far */
 static SpgemmProduct ChainOperands(Spgemm *S, const SpgemmProduct *P, int64_t rows)
 {
   const double  entries = (double)P->i[rows];
@@ -312,7 +313,7 @@ static SysStatus ChainPrepare(Spgemm *S, const SpgemmProduct *P, int chunks)
   return SYS_SUCCESS;
 }
 
-/* The first step alone goes on */
+/* Undoes ChainPrepare(): the result will be counted first */
 static void ChainDrop(Spgemm *S)
 {
   SpgemmStep *step = &S->step[1];
@@ -324,7 +325,7 @@ static void ChainDrop(Spgemm *S)
   memset(step, 0, sizeof(*step));
 }
 
-/* P^T remains as its columns */
+/* Replaces P^T by its columns */
 static SysStatus ChainKeepTurned(Spgemm *S)
 {
   SpgemmTranspose  *transpose = &S->transpose;
@@ -346,7 +347,7 @@ static SysStatus ChainKeepTurned(Spgemm *S)
   return SYS_SUCCESS;
 }
 
-/* Decides how the result is made by its first rows */
+/* Sets *make if the result is computed without a count, by a sample of its first rows, and the parameters of its kernels */
 static SysStatus ChainDecide(Spgemm *S, SpgemmProduct *P, int64_t sample, int *make, double *most)
 {
   const int64_t m = P->A.m;
@@ -363,7 +364,7 @@ static SysStatus ChainDecide(Spgemm *S, SpgemmProduct *P, int64_t sample, int *m
   return SYS_SUCCESS;
 }
 
-/* The chunks, one after the other; window[]: columns and values of A P */
+/* Computes the chunks in order. Clears *make, after the first step, if the result should be counted. */
 static SysStatus ChainMakeChunks(Spgemm *S, SpgemmProduct *P, const SysInt *reach, SpgemmWork *works[2], int *make)
 {
   SpgemmChain  *chain   = S->chain;
@@ -373,11 +374,11 @@ static SysStatus ChainMakeChunks(Spgemm *S, SpgemmProduct *P, const SysInt *reac
   int64_t       sample = 0, ready = 0, done = 0, end = 0;
   int           decided = 0, stamps = 0;
   double        most   = 0;
-  SpgemmStep    room   = {0}; /* for rows of the result */
+  SpgemmStep    room   = {0}; /* for a chunk's rows of the result */
   SysStatus     status = SYS_SUCCESS;
 
   *make = 1;
-  for (int k = 1; k <= CHUNKS && sample < SAMPLED; k++) sample = ChainReady(n, reach + n + 1, m * k / CHUNKS, sample); /* for any number of threads the same */
+  for (int k = 1; k <= CHUNKS && sample < SAMPLED; k++) sample = ChainReady(n, reach + n + 1, m * k / CHUNKS, sample); /* equal for any number of threads */
   for (int k = 0; k < chain->nchunk && !status; k++) {
     ChainChunk   *chunk = &chain->chunk[k];
     const int     part = (int)((int64_t)step[0]->npart * k / chain->nchunk), next = (int)((int64_t)step[0]->npart * (k + 1) / chain->nchunk);
@@ -461,8 +462,8 @@ void SpgemmChainFill(Spgemm *S, const SysInt *i, SysInt *j, SysScalar *a)
 
 /* ------------------------------------------------- new values ------------------------------------------------- */
 
-/* New values of the parts first <= t < last of a step. Their rows' columns are kept in rows, whose parts are counted from base on: of the result of the first step, or of
-   the left operand of the second, with values. */
+/* Computes new values of a step's parts begin <= t < end. rows: columns of the first step's result, or of the second step's left operand, whose values it
+   gathers; its parts are numbered from base on. */
 static SysStatus ChainRevalueParts(const Spgemm *S, int last, const SpgemmProduct *P, int begin, int end, const ChainRows *rows, int base, const SysScalar *values, SpgemmWork *works)
 {
   const SpgemmStep *step   = &S->step[last];

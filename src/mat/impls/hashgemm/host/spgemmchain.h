@@ -6,14 +6,15 @@
 
 #include "mat/impls/hashgemm/host/spgemmstep.h"
 
-/* The number of chunks, or 1 if the product is made one step after the other */
+/* Returns the number of chunks, or 1 if whole steps are better */
 int SpgemmChainChunks(const Spgemm *, const SysCSR *A, const SysCSR *P);
 
-/* Makes both steps; the first is prepared, and has memory for its entries. Leaves S->chain NULL if the result should be counted: then the first step alone is made. */
+/* Computes both steps; the first is prepared and has memory for its entries. Computes only the first, with S->chain NULL, if the result should be counted. */
 SysStatus SpgemmChainMake(Spgemm *, SpgemmProduct *, int chunks);
 
-/* Copies the entries of the result, and releases them */
+/* Copies the result's entries and releases them */
 void SpgemmChainFill(Spgemm *, const SysInt *i, SysInt *j, SysScalar *a);
 
+/* Computes new values */
 SysStatus SpgemmChainRevalue(Spgemm *, const SysCSR *A, const SysCSR *P, const SysInt *i, const SysInt *j, SysScalar *a);
 void      SpgemmChainDestroy(Spgemm *);

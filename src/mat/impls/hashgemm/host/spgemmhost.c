@@ -18,8 +18,8 @@
 #define COMPRESSES2    6           /* the same in the second of two steps, whose B comes from memory again */
 #define COPIED         (256 << 20) /* bytes of a result up to which a copy costs little */
 #define COPIED_ENTRIES ((double)COPIED / (sizeof(SysInt) + sizeof(SysScalar)))
-#if !defined(BATCH)      /* tests use less */
-  #define BATCH      192 /* least rows of a batch */
+#if !defined(BATCH)       /* tests use less */
+  #define BATCH      192  /* least rows of a batch */
   #define BATCH_MOST 1536 /* most rows of a batch; runs of rows end with it */
 #endif
 #define BATCHES       128           /* least batches of a matrix, unless they become too small */
@@ -581,6 +581,40 @@ const SysInt *SpgemmRowStarts(const Spgemm *S)
   return S->step[S->nstep - 1].i;
 }
 
+/* Releases the values of the transpose and of the first step's result, which only new values need again */
+static void SpgemmDropValues(Spgemm *S)
+{
+  SysCSR *T = &S->transpose.T;
+
+  if (T->a) {
+    SpgemmRelease((SysScalar *)T->a, sizeof(*T->a) * (size_t)T->nz);
+    SpgemmAccount(S, -(double)sizeof(*T->a) * (double)T->nz);
+    T->a = NULL;
+  }
+  if (S->nstep == 1 || !S->inner.a) return;
+  SpgemmRelease(S->step[0].a, S->step[0].size_a);
+  SpgemmAccount(S, -(double)S->step[0].size_a);
+  S->step[0].a = NULL;
+  S->inner.a   = NULL;
+}
+
+/* Allocates them again; they stay then */
+static SysStatus SpgemmTakeValues(Spgemm *S)
+{
+  SysCSR *T = &S->transpose.T;
+
+  if (T->nz && !T->a) {
+    T->a = SpgemmAllocate(sizeof(*T->a) * (size_t)T->nz);
+    if (!T->a) return SYS_OUT_OF_MEMORY;
+    SpgemmAccount(S, (double)sizeof(*T->a) * (double)T->nz);
+  }
+  if (S->nstep == 1 || S->inner.a || !S->inner.nz) return SYS_SUCCESS;
+  S->inner.a = S->step[0].a = SpgemmAllocate(S->step[0].size_a);
+  if (!S->inner.a) return SYS_OUT_OF_MEMORY;
+  SpgemmAccount(S, (double)S->step[0].size_a);
+  return SYS_SUCCESS;
+}
+
 SysStatus SpgemmFill(Spgemm *S, const SysCSR *A, const SysCSR *B, const SysCSR *C, SysInt *i, SysInt *j, SysScalar *a)
 {
   SpgemmStep   *step   = &S->step[S->nstep - 1];
@@ -596,18 +630,9 @@ SysStatus SpgemmFill(Spgemm *S, const SysCSR *A, const SysCSR *B, const SysCSR *
     SysAdvise(j, sizeof(*j) * (size_t)step->nonzeros);
     SysAdvise(a, sizeof(*a) * (size_t)step->nonzeros);
   }
-  if (S->chain) {
-    SpgemmChainFill(S, i, j, a);
-    S->info.bytes_kept = S->bytes;
-    return SYS_SUCCESS;
-  }
-  if (step->room) {
-    SpgemmDropWords(S);
-    SpgemmReleaseEntries(step);
-    S->info.bytes_kept = S->bytes;
-    return SYS_SUCCESS;
-  }
-  if (step->j) {
+  if (S->chain) SpgemmChainFill(S, i, j, a);
+  else if (step->room) SpgemmReleaseEntries(step);
+  else if (step->j) {
     SpgemmMove(j, step->j, sizeof(*j) * (size_t)step->nonzeros, step->size_j, step->nthread);
     SpgemmMove(a, step->a, sizeof(*a) * (size_t)step->nonzeros, step->size_a, step->nthread);
     SpgemmReleaseEntries(step);
@@ -621,6 +646,7 @@ SysStatus SpgemmFill(Spgemm *S, const SysCSR *A, const SysCSR *B, const SysCSR *
     status = SpgemmRun(S, step, &P, S->kernels->fill, S->info.rows, NULL);
   }
   SpgemmDropWords(S);
+  SpgemmDropValues(S);
   S->info.bytes_kept = S->bytes;
   return status;
 }
@@ -682,6 +708,8 @@ SysStatus SpgemmRevalue(Spgemm *S, const SysCSR *A, const SysCSR *B, const SysCS
   SysStatus     status;
 
   if (S->chain) return SpgemmChainRevalue(S, A, B, i, j, a);
+  status = SpgemmTakeValues(S);
+  if (status) return status;
   if (S->transpose.T.i) SpgemmTransposeValues(SpgemmTransposed(S->type, A, B)->a, S->options.nthread, &S->transpose);
   if (S->nstep == 2) {
     P      = SpgemmStepOperands(S, 0, A, B, C);

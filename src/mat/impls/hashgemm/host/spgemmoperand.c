@@ -227,7 +227,7 @@ double SpgemmLikeRowsSample(const SysCSR *A, int by)
   return seen ? (double)found / (double)seen : 0;
 }
 
-/* A byte for each row; NULL if less than a part of a sample is like the row before, or without memory */
+/* Returns one byte a row; NULL if less than `part` of a sample resemble their predecessor, or if memory is short */
 static uint8_t *SpgemmLikeRows(const SysCSR *A, int by, double part, int nthread)
 {
   const double found = SpgemmLikeRowsSample(A, by);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   The steps of a sparse product on the host, for the files that run them
+   Steps of a sparse product on the host, shared by spgemmhost.c and spgemmchain.c
 */
 #pragma once
 
@@ -11,29 +11,29 @@
 #else
   #define SPGEMM_INT_MAX INT32_MAX
 #endif
-#define SPGEMM_PART      32768     /* entries of a part that is made in the caches of a thread */
-#define SPGEMM_FAR_BYTES (4 << 20) /* of B, from which on its rows come from beyond the caches of a core */
+#define SPGEMM_PART      32768     /* entries of a part that stays in a thread's caches */
+#define SPGEMM_FAR_BYTES (4 << 20) /* bytes of B from which on its rows exceed a core's caches */
 
 typedef struct SpgemmChain SpgemmChain;
 
-/* One product of two matrices: its rows are cut into parts with as many multiplications each, which the threads take one after another */
+/* One product of two matrices. Its rows are cut into parts of equal multiplications, which threads take in order. */
 typedef struct {
   int64_t *cuts;
   int      nthread, npart;
   int64_t  m;
   double   nonzeros;
-  SysInt  *i;            /* until it is in the result */
-  uint8_t *same, *shift; /* a byte for each row of B */
+  SysInt  *i;            /* until it is part of the result */
+  uint8_t *same, *shift; /* one byte for each row of B */
   int64_t  rowsB;
   double   longestB;
   int64_t  batch;
-  int64_t *bound; /* entries that the rows before each part can have at most */
-  /* made without having been counted */
+  int64_t *bound; /* most entries of the rows before each part */
+  /* computed without a count */
   SysInt    *j;
   SysScalar *a;
   size_t     size_j, size_a;
-  int        room; /* in the arrays of the result */
-  /* new values: how often they were made, and the places of products, those of part t from placed[t] on */
+  int        room; /* in the result's arrays */
+  /* new values: number of times computed, and the products' places, part t's from placed[t] on */
   int       again;
   int64_t  *placed;
   uint16_t *places;
@@ -44,55 +44,54 @@ struct _Spgemm {
   SpgemmType           type;
   SpgemmOptions        options;
   const SpgemmKernels *kernels;
-  int                  reverse; /* of two steps, the other order */
+  int                  reverse; /* of two steps, in the other order */
   int                  nstep;
-  SpgemmStep           step[2]; /* the last makes the result */
+  SpgemmStep           step[2]; /* the last computes the result */
   SpgemmTranspose      transpose;
-  SysCSR               inner; /* the result of the first of two steps */
+  SysCSR               inner; /* the first step's result */
   SpgemmWords          words;
-  SpgemmChain         *chain; /* NULL: the intermediates are whole */
-  double               bytes; /* now */
+  SpgemmChain         *chain; /* or NULL: whole steps */
+  double               bytes; /* current */
   SpgemmInfo           info;
 };
 
 void SpgemmAccount(Spgemm *, double bytes);
 
-/* The operands of a step; those of the first come from the arguments and the transpose alone */
+/* Returns a step's operands; the first step's come from the arguments and the transpose alone */
 SpgemmProduct SpgemmStepOperands(const Spgemm *, int step, const SysCSR *A, const SysCSR *B, const SysCSR *C);
 
-/* Sets the rows of a batch, which threads take as a whole: rows of two batches are never made together, so that the bits of a row do not depend on the number of
-   threads. A part of so many entries has two batches, where that is not too few rows or too many. entries: of a row. */
+/* Sets the batch. Threads take whole batches, and rows of two batches are never computed together, so a row's bits do not depend on the number of
+   threads. A part of `part` entries has two batches, within the limits. entries: of a row. */
 void SpgemmTakeBatch(SpgemmProduct *, SpgemmStep *, double part, double entries);
 
-/* RowsToThreads of the thesis. most: products of a part at most, but for longer rows; 0 if a part may be as large as it likes. least: parts. */
+/* RowsToThreads of the thesis. most: products of a part, unless a single row has more; 0: no limit. least: parts. */
 SysStatus SpgemmRowsToThreads(Spgemm *, const SpgemmProduct *, SpgemmStep *, double most, int least);
 
-/* Memory for the entries of a step; returns 0 without it. The entries that options->room gave are not released. */
+/* Allocates a step's entries; returns 0 if memory is short. Releases them unless they are in options->room. */
 int  SpgemmAllocateEntries(SpgemmStep *, SpgemmProduct *, int64_t entries);
 void SpgemmReleaseEntries(SpgemmStep *);
 
-/* The tables of all threads; NULL without memory. Their end adds their figures to those of the product. */
+/* Creates the work space of all threads, or NULL. SpgemmWorksEnd() destroys it, and adds its figures to the product's if made. */
 SpgemmWork *SpgemmWorksCreate(const Spgemm *);
 void        SpgemmWorksEnd(Spgemm *, SpgemmWork *, int made);
 
-/* Makes the parts first <= t < last, without having counted; *end: where their entries begin in P->j and P->a, then where they end */
+/* Computes the parts first <= t < last without a count. *end: position of their first entry in P->j and P->a, then of the entry behind their last. */
 SysStatus SpgemmMakeParts(const Spgemm *, const SpgemmProduct *, const SpgemmStep *, int first, int last, int64_t *end, SpgemmWork *);
 
-/* From the lengths of the rows to the row pointers; the first one is set */
+/* Sums the lengths of the rows to row starts; the first is set */
 SysStatus SpgemmSumI(Spgemm *, SpgemmStep *);
 
-/* Sets *yes if the result should be made without having been counted, *most to the products of as many entries as the caches of a thread have room for, and *expected
-   to the entries of the result */
+/* Sets *yes if the result is computed without a count, *most to the products whose entries fit a thread's caches, and *expected to the result's entries */
 SysStatus SpgemmCompresses(const Spgemm *, const SpgemmProduct *, int *yes, double *most, double *expected);
 
-/* Are sums of rows to be stamped? entries: of the result */
+/* Returns whether sums of rows are stamped. entries: of the result. */
 int SpgemmStamps(const Spgemm *, const SpgemmProduct *, double most, double entries);
 
 void SpgemmStream(SpgemmProduct *, double nonzeros);
 
-/* Prepares new values of a step: the first count the products that places serve, the second get memory for places */
+/* Prepares new values of a step: the first request counts the products' places, the second allocates them. SpgemmRevalueEnd() follows. */
 void SpgemmRevalueBegin(Spgemm *, SpgemmStep *, SpgemmProduct *);
 void SpgemmRevalueEnd(Spgemm *, SpgemmStep *, SysStatus);
 
-/* The part of a sample of the rows that have the columns of the row before, moved by so many columns */
+/* Returns the fraction of a sample of rows that have their predecessor's columns, moved by `by` */
 double SpgemmLikeRowsSample(const SysCSR *, int by);
