@@ -26,7 +26,7 @@ PYTHON ?= python3
 .SUFFIXES:
 .SECONDARY:
 .DELETE_ON_ERROR:
-.PHONY: all lib bin examples programs run test test-complex test-int64 test-single check check-deep check-sanitizers check-petsc check-petsc-build check-mutants check-clients check-differ accuracy soak site results where FORCE install uninstall help clean distclean cuda-check
+.PHONY: all lib bin examples programs run test test-complex test-int64 test-single check check-deep check-sanitizers check-petsc check-petsc-build check-mutants check-clients check-differ accuracy soak site results where FORCE install uninstall help clean distclean cuda-check cuda-float
 
 unconfigured := help clean distclean test-complex test-int64 test-single
 # names the build that was made last; with --build-dir in that folder
@@ -174,10 +174,10 @@ run: bin examples
 runtests = @$(context) $(PYTHON) test/runtests.py --tier $1 $(if $(TESTS),--match $(call quote,$(TESTS))) $(LONGEST:%=--longest %)
 quick = $(shell grep -lE '^ *tier: check' $(tests) $(ksp) /dev/null)
 
-test: all examples $(if $(AMB_NVCC),cuda-check)
+test: all examples $(if $(AMB_NVCC),cuda-check $(if $(TESTS),$(if $(findstring device,$(TESTS)),cuda-float),cuda-float))
 	$(call runtests,test)
 
-check-deep: all examples $(if $(AMB_NVCC),cuda-check)
+check-deep: all examples $(if $(AMB_NVCC),cuda-check cuda-float)
 	$(call runtests,deep)
 
 check-sanitizers: TESTS := *+sanitize threads.sh fuzz.sh valgrind.sh
@@ -225,6 +225,13 @@ $(B)/cuda-check/%.o: %.cu $(B)/conf.mk
 	$(here)
 	$(call say,NVCC,"$< (compile check)")
 	@$(AMB_NVCC) -c $(NVFLAGS) $(fast) -DSYS_TYPES_GIVEN -Iinclude -Isrc -MMD -MP -o $@ $<
+
+# for test/kernels/device.sh, which tests the kernels of a library in double in float too: each is compiled once, not by every script that needs it
+cuda-float: $(if $(filter double-real-32,$(AMB_PRECISION)-$(AMB_SCALAR)-$(AMB_INDEX)),$(if $(AMB_CUDA),$(if $(wildcard /dev/nvidiactl),$(kernels:%.cu=$(B)/float/%.cu.o))))
+$(B)/float/%.cu.o: %.cu $(B)/conf.mk
+	$(here)
+	$(call say,NVCC,"$< (float)")
+	@$(AMB_NVCC) -c $(NVFLAGS) -DSYS_TYPES_GIVEN -DSYS_SINGLE -Isrc -MMD -MP -o $@ $<
 
 # the pages and the manual pages as HTML, by Sphinx; pip installs it into the build folder where it is missing. A browser then measures them.
 site:
@@ -293,7 +300,7 @@ uninstall:
 	  { ls -d $(LIBDIR)/petsc-amb*/configuration >/dev/null 2>&1 || rm -rf include/petscamb.h include/petscambgraph.h include/petscamb.F90 share/doc/petsc-amb; } && rmdir $(LIBDIR)/.debug $(LIBDIR)/cmake/$(NAME) 2>/dev/null || true
 	@echo 'Removed from $(dest)'
 
--include $(shell find $(B)/obj $(B)/cuda-check -name '*.d' 2>/dev/null)
+-include $(shell find $(B)/obj $(B)/cuda-check $(B)/float -name '*.d' 2>/dev/null)
 endif
 
 ifneq ($(filter clean distclean,$(MAKECMDGOALS)),)
@@ -310,6 +317,6 @@ help:
 	@sed -n '2,/^$$/s/^# \{0,1\}//p' $(firstword $(MAKEFILE_LIST))
 
 clean:
-	@rm -rf $(link) $(foreach d,obj lib bin test examples cuda-check petsc site,$(or $(PETSCAMB_BUILDS),build)/*/$d)
+	@rm -rf $(link) $(foreach d,obj lib bin test examples cuda-check float petsc site,$(or $(PETSCAMB_BUILDS),build)/*/$d)
 distclean:
 	@rm -rf $(link) $(or $(PETSCAMB_BUILDS),build)

@@ -2,13 +2,15 @@
 """Which tests run at the same time: runtests.py deals cores and GPUs to them.
 
 A test takes a place for each of its processes, and a part of the memory of as many GPUs as it says (Need). A GPU whose memory is given out takes no further
-test, and one that is reserved runs its test alone. Tests start in the order of the list: where a test waits for cores, those behind it wait too; a test that
-waits for GPUs lets others pass, but none on a GPU that it will run on alone.
+test, nor one with SHARED processes, and one that is reserved runs its test alone. Tests start in the order of the list: where a test waits for cores, those behind
+it wait too; a test that waits for GPUs lets those pass that use none. Tests that want a GPU alone run when all others have ended: for each of them, a GPU would
+have to wait for its longest test. A part that compiles for later parts of a script uses several cores, so only BUILDS of the cores take such parts.
 """
 import collections
 import concurrent.futures
 import contextlib
 import glob
+import itertools
 import os
 import queue
 import re
@@ -18,16 +20,18 @@ import threading
 MEMORY = 1.0          # GB of a GPU for each process of a test that says nothing: CUDA takes 0.5 GB for a context
 UNKNOWN = 4.0         # GB of a GPU of which only the name is known: a few tests at a time
 LEFT = 0.9            # the part of the free memory that is given out
+SHARED = 6            # processes on a GPU at a time: they have it in turns, and each change of the process takes longer than most kernels
+BUILDS = 0.25         # of the cores, for parts that compile
 
-Need = collections.namedtuple("Need", "count alone memory", defaults=(1, False, MEMORY))
-Need.__doc__ = "What a test needs of GPUs: how many, whether alone, and GB of memory of each."
+Need = collections.namedtuple("Need", "count alone memory processes", defaults=(1, False, MEMORY, 1))
+Need.__doc__ = "What a test needs of GPUs: how many, whether alone, and GB of memory and processes on each."
 
 
 class GPU:
-    """name: the word for CUDA_VISIBLE_DEVICES, None to leave that as it is; index: its number; free: GB that are not given out; reserved: the test that will have it alone."""
+    """name: the word for CUDA_VISIBLE_DEVICES, None to leave that as it is; index: its number; free: GB that are not given out; processes: of its tests; reserved: the test that will have it alone."""
 
     def __init__(self, name, index, memory):
-        self.name, self.index, self.free, self.tests, self.reserved = name, index, memory, 0, None
+        self.name, self.index, self.free, self.tests, self.processes, self.reserved = name, index, memory, 0, 0, None
 
 
 def _by_smi():
@@ -107,13 +111,19 @@ class Dealer:
     """Cores and GPUs, and the tests that have some of them."""
 
     def __init__(self, cores, gpus):
-        self.cores, self.free, self.gpus = cores, cores, gpus
+        self.cores, self.free, self.gpus, self.builds = cores, cores, gpus, 0
 
     def places(self, ranks):
         return min(max(1, ranks), self.cores)
 
+    @staticmethod
+    def is_build(test, need):
+        return not need.count and len(test.parts) > 1
+
     def take(self, test, ranks, need):
-        """The GPUs for a test whose turn it is, with the cores; None if it must wait for GPUs. The caller has looked whether there are cores."""
+        """The GPUs for a test whose turn it is, with the cores; None if it must wait for GPUs, or for others that compile. The caller has looked whether there are cores."""
+        if self.is_build(test, need) and self.builds >= max(1, int(BUILDS * self.cores)):
+            return None
         count = min(need.count, len(self.gpus))
         waiting = [gpu for gpu in self.gpus if gpu.reserved is test]
         if need.alone and count:
@@ -128,20 +138,24 @@ class Dealer:
                 return None
             taken = waiting
         else:
-            fitting = [gpu for gpu in self.gpus if gpu.reserved is None and (gpu.free >= need.memory or not gpu.tests)]
+            fitting = [gpu for gpu in self.gpus if gpu.reserved is None and (gpu.free >= need.memory and gpu.processes + need.processes <= SHARED or not gpu.tests)]
             if len(fitting) < count:
                 return None
             taken = sorted(fitting, key=lambda gpu: (-gpu.free, gpu.tests))[:count]
         self.free -= self.places(ranks)
+        self.builds += self.is_build(test, need)
         for gpu in taken:
             gpu.tests += 1
+            gpu.processes += need.processes
             gpu.free -= need.memory
         return taken
 
     def give_back(self, test, ranks, need, taken):
         self.free += self.places(ranks)
+        self.builds -= self.is_build(test, need)
         for gpu in taken:
             gpu.tests -= 1
+            gpu.processes -= need.processes
             gpu.free += need.memory
             if gpu.reserved is test:
                 gpu.reserved = None
@@ -157,16 +171,27 @@ class Dealer:
             finally:
                 done.put((test, taken))
 
+        def shares(test):
+            """Does the test use a GPU beside others before it wants one alone?"""
+            left = test.parts[parts[test]:]
+            return any(need.count for need in itertools.takewhile(lambda need: not need.alone, left))
+
         with concurrent.futures.ThreadPoolExecutor(self.cores) as threads:
             while waiting or running:
+                shared, passing = any(map(shares, waiting)), True
                 for test in list(waiting) if not stopped() else ():
+                    need = test.parts[parts[test]]
                     if self.free < self.places(test.ranks):
                         break
-                    taken = self.take(test, test.ranks, test.parts[parts[test]])
+                    if self.gpus and need.count and (shared if need.alone else not passing):
+                        continue
+                    taken = self.take(test, test.ranks, need)
                     if taken is not None:
                         waiting.remove(test)
                         running += 1
                         threads.submit(one, test, taken)
+                    elif not need.alone and need.count:
+                        passing = False
                 if stopped() and not running:
                     return
                 test, taken = done.get()

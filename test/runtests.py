@@ -45,7 +45,7 @@ import dealing
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 TIMEOUT = 120
 TIERS = ("check", "test", "deep")
-SCRIPT_PROCESSES = 3  # as many processes most scripts have on GPUs at a time
+SCRIPT_PROCESSES = 3  # as many processes most scripts have on GPUs at a time; those of several parts test kernels, in one process
 
 
 class Syntax(Exception):
@@ -204,7 +204,7 @@ def gpu_needs(lines, memory, processes, conf):
             gigabytes = float(memory) if memory else dealing.MEMORY * -(-processes // max(1, count))
         except ValueError:
             raise Syntax("gpumem: %s is no number" % memory)
-        needs.append((dealing.Need(count, bool(words.group(2)), gigabytes), words.group(3)))
+        needs.append((dealing.Need(count, bool(words.group(2)), gigabytes, -(-processes // max(1, count))), words.group(3)))
     return needs
 
 
@@ -257,7 +257,8 @@ def script_tests(script, conf):
             command = " ".join(["bash", shlex.quote(script)] + [words for words in (first, args) if words])
             test = Test(name + "+" * bool(args) + args.replace(" ", "-"), command, int(ranks[0]) if ranks else 1, TIMEOUT * float(factor[0] if factor else 1), tier=tier)
             if conf.get("gpus", ()):
-                needs = gpu_needs(said("gpu") or ["1"], memory[0] if memory else None, SCRIPT_PROCESSES, conf)
+                lines = said("gpu") or ["1"]
+                needs = gpu_needs(lines, memory[0] if memory else None, SCRIPT_PROCESSES if len(lines) == 1 else 1, conf)
                 test.parts, test.arguments = [need for need, _ in needs], [argument or "" for _, argument in needs]
             yield test
 
@@ -548,8 +549,9 @@ def main():
         print(line)
     dealer = dealing.Dealer(places, conf.get("gpus", ()))
     with tempfile.TemporaryDirectory(prefix="petsc-amb-test-") as work:
-        # those that may take the longest first, and programs on one process, which take a second, last: no long test is left alone at the end, with the other cores idle
-        longest_first = sorted(tests, key=lambda test: (-test.timeout, test.expected is not None, -test.ranks))
+        # those that may take the longest first, and programs on one process, which take a second, last: no long test is left alone at the end, with the other cores idle.
+        # Where there are GPUs, tests of several processes on them come before all: they take the longest there, and others run beside them.
+        longest_first = sorted(tests, key=lambda test: (not (conf["gpus"] and test.ranks > 1 and test.parts[0].count), -test.timeout, test.expected is not None, -test.ranks))
         try:
             for test in dealer.run(longest_first, functools.partial(run_part, work=work), stopped.is_set):
                 for state, name, detail in test.results or [("ok", test.name, "")]:

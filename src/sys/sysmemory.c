@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #define _GNU_SOURCE
+#include <errno.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -48,6 +49,22 @@ void SysForget(void *p, size_t size)
   const size_t page = (size_t)sysconf(_SC_PAGESIZE), head = (page - (uintptr_t)p % page) % page;
 
   if (size >= head + page) (void)madvise((char *)p + head, (size - head) / page * page, MADV_DONTNEED);
+}
+
+int SysMovePages(void *to, void *from, size_t size)
+{
+#if defined(MREMAP_DONTUNMAP)
+  if (mremap(from, size, size, MREMAP_MAYMOVE | MREMAP_FIXED | MREMAP_DONTUNMAP, to) != MAP_FAILED) return 1;
+  if (errno == EINVAL) return 0;                                                                                /* the system knows no such call, and *to is as before */
+  (void)mmap(to, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0); /* a failed call may have unmapped it */
+  (void)madvise(to, size, MADV_HUGEPAGE);
+  return 0;
+#else
+  (void)to;
+  (void)from;
+  (void)size;
+  return 0;
+#endif
 }
 
 void SysAdvise(void *p, size_t size)

@@ -20,6 +20,10 @@ void  SysUnmap(void *, size_t size);
 /* Releases the whole pages among size bytes of memory of SysMap(); they then read as zero */
 void SysForget(void *, size_t size);
 
+/* Moves the whole pages of size bytes within memory of SysMap(); all arguments are multiples of SYS_HUGE_PAGE. *from then reads as zero. Returns 0 if the
+   system cannot; *to then holds no data. */
+int SysMovePages(void *to, void *from, size_t size);
+
 /* Requests huge pages for memory that other code allocated and did not write yet: page faults dominate the first write of a large result */
 void SysAdvise(void *, size_t size);
 

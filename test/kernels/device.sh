@@ -9,6 +9,7 @@
 # and DEVICE_SHARE=2/4 the second fourth of the shapes, in groups that have a list of them.
 # On a GPU that tests share, the runner asks for parts, one after the other in one TMPDIR: build needs no GPU, run has the groups of ${small[@]}, and memory, which wants
 # the GPU alone, the others.
+# Objects that make has built, in BUILD, are linked: the library's for its number type, and those of float that make test builds for a library in double.
 # Under compute-sanitizer each group has a process of its own, DEVICE_AT_ONCE of them (4) at a time.
 # tier: test
 # tier: deep sanitize
@@ -119,6 +120,18 @@ if [ $device = no ] && [ $sanitizer = no ]; then # what the library's build does
   for source in "${sources[@]:1}"; do case $source in *.c) c+=("$source") ;; esac done
   sources=("${sources[0]}" "${c[@]}") whole=no optimise=-O1 # it does not run
 fi
+# folders of objects for a type
+declare -A built=()
+if [ $device = yes ] && [ -n "${BUILD:-}" ]; then
+  conf() { sed -n "s/^$1 := //p" "$BUILD/conf.mk"; }
+  case $(conf AMB_PRECISION),$(conf AMB_SCALAR),$(conf AMB_INDEX) in
+  double,real,32) built=([double]=$BUILD/obj [float]=$BUILD/float) ;;
+  single,real,32) built=([float]=$BUILD/obj) ;;
+  esac
+fi
+# compiled anew: sources that read the macros of this family
+names=("${defines[@]%%=*}")
+anew=$(IFS='|' && echo "${names[*]#-D}")
 read -ra types <<<"${DEVICE_TYPES:-double float}"
 read -ra tools <<<"${DEVICE_TOOLS:-memcheck racecheck initcheck synccheck}"
 status=0
@@ -150,9 +163,14 @@ fail() {
 # build TYPE FLAGS...
 build() {
   local type=$1 source
+  local -a objects=()
   shift
   mkdir "$dir/$type.o"
   for source in "${sources[@]}"; do
+    if [[ $source = src/*.cu ]] && [ -e "${built[$type]:-}/$source.o" ] && { [ -z "$anew" ] || ! grep -qwE "$anew" "$source"; }; then
+      objects+=("${built[$type]}/$source.o")
+      continue
+    fi
     case $source in
     *.c) { "$cc" -std=gnu11 $optimise -Wall -Wextra "${werror[@]}" -DSYS_TYPES_GIVEN "${defines[@]}" "$@" -Isrc -c -o "$dir/$type.o/$(basename "$source").o" "$source" || : >"$dir/$type.failed"; } && continue ;;
     esac
@@ -160,7 +178,7 @@ build() {
   done
   wait
   [ ! -e "$dir/$type.failed" ] || return 1
-  [ $whole = no ] || "$nvcc" -arch=$arch "${link[@]}" -o "$dir/$type" "$dir/$type.o"/*.o
+  [ $whole = no ] || "$nvcc" -arch=$arch "${link[@]}" -o "$dir/$type" "$dir/$type.o"/*.o "${objects[@]}"
 }
 
 # run TYPE

@@ -5,22 +5,50 @@ static char help[] = "Every public setter changes something that a program can s
 
 #include "../testutil.h"
 
-static const TestShape shape = {"hub", 324, 324, TestRowHub, TestValueGeneral, PETSC_FALSE};
+/* Few values, so that formats with a table of values use it */
+static PetscScalar ValueFew(PetscInt i, PetscInt j)
+{
+  return (PetscScalar)(PetscReal)(1 + (i + 2 * j) % 5);
+}
+
+static const TestShape shape = {"hub", 324, 324, TestRowHub, TestValueGeneral, PETSC_FALSE}, few = {"few values", 324, 324, TestRowHub, ValueFew, PETSC_FALSE};
 
 #define TEXT 4096
+
+/* Copies the first line of the file that contains key, from key on, to text; "" if there is none */
+static PetscErrorCode ReadLine(const char name[], const char key[], char text[TEXT])
+{
+  FILE       *file = fopen(name, "r");
+  const char *found;
+
+  PetscFunctionBeginUser;
+  PetscCheck(file, PETSC_COMM_SELF, PETSC_ERR_FILE_OPEN, "%s", name);
+  do {
+    text[0] = 0;
+    if (!fgets(text, TEXT, file)) break;
+    found = strstr(text, key);
+  } while (!found);
+  if (text[0]) memmove(text, found, strlen(found) + 1);
+  (void)fclose(file);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
 /* Calls the setter, converts the matrix if convert, multiplies it once, and writes its figures without times, or the error, to text */
 static PetscErrorCode Describe(const char type[], PetscBool convert, PetscErrorCode (*set)(Mat), char text[TEXT])
 {
   Mat            A;
+  PetscViewer    viewer;
+  PetscBool      ccoo;
   MatShadowInfo  info;
   const char    *name;
   PetscLogDouble figure;
   PetscErrorCode ierr;
   size_t         used;
+  char           line[TEXT];
 
   PetscFunctionBeginUser;
-  PetscCall(TestShapeCreate(&shape, "plain_", &A));
+  PetscCall(PetscStrcmp(type, MATCCOO, &ccoo));
+  PetscCall(TestShapeCreate(ccoo ? &few : &shape, "plain_", &A));
   PetscCall(MatConvert(A, type, MAT_INPLACE_MATRIX, &A));
   PetscCall(MatShadowSetTune(A, MAT_SHADOW_TUNE_OFF));
   PetscCall(PetscPushErrorHandler(PetscReturnErrorHandler, NULL));
@@ -29,8 +57,14 @@ static PetscErrorCode Describe(const char type[], PetscBool convert, PetscErrorC
   if (!ierr) ierr = TestMultiply(A, 1);
   PetscCall(PetscPopErrorHandler());
   PetscCall(MatShadowGetInfo(A, &info));
-  PetscCall(PetscSNPrintf(text, TEXT, "error %d, %s, %s, %g bytes, %d conversions, %d candidates, %d products to tune, tuning %d;", (int)ierr, info.format, info.reason, info.bytes_stored, (int)info.conversions, (int)info.candidates, (int)info.tried,
-                          (int)info.tuning));
+  PetscCall(PetscViewerASCIIOpen(PETSC_COMM_SELF, "setters.txt", &viewer));
+  PetscCall(PetscViewerPushFormat(viewer, PETSC_VIEWER_ASCII_INFO));
+  PetscCall(MatView(A, viewer));
+  PetscCall(PetscViewerPopFormat(viewer));
+  PetscCall(PetscViewerDestroy(&viewer));
+  PetscCall(ReadLine("setters.txt", "copy of the AIJ on the GPU", line));
+  PetscCall(PetscSNPrintf(text, TEXT, "%serror %d, %s, %s, %s, %g bytes, %d conversions, %d candidates, %d products to tune, tuning %d;", line, (int)ierr, info.format, info.kernel, info.reason, info.bytes_stored, (int)info.conversions, (int)info.candidates,
+                          (int)info.tried, (int)info.tuning));
   for (PetscInt k = 0;; k++) {
     PetscCall(MatShadowGetFigureAt(A, k, &name, &figure));
     if (!name) break;
@@ -91,24 +125,31 @@ static PetscErrorCode DescribePC(PetscBool set, PetscBool strongest, char text[T
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Two batches of one matrix of one entry, the second with another value */
-static PetscErrorCode DescribeBatch(PetscBool set, char text[TEXT])
+/* A batch of one matrix of one entry: its norm and view, with other values or with atomic operations if set */
+static PetscErrorCode DescribeBatch(PetscBool set, PetscBool atomic, char text[TEXT])
 {
   const PetscInt    one[1] = {1}, i[2] = {0, 1}, j[1] = {0};
   const PetscScalar value[2] = {2, 3};
   PetscReal         norm;
   MatBatch          B;
+  PetscViewer       viewer;
+  char              line[TEXT];
   Vec               x, y;
 
   PetscFunctionBeginUser;
   PetscCall(MatBatchCreateCSR(PETSC_COMM_SELF, 1, one, one, i, j, value, &B));
-  if (set) PetscCall(MatBatchSetValues(B, value + 1));
+  if (set && !atomic) PetscCall(MatBatchSetValues(B, value + 1));
+  if (set && atomic) PetscCall(MatBatchSetAtomic(B, PETSC_TRUE));
   PetscCall(VecCreateSeq(PETSC_COMM_SELF, 1, &x));
   PetscCall(VecDuplicate(x, &y));
   PetscCall(VecSet(x, 1));
   PetscCall(MatBatchMult(B, 1, x, y));
   PetscCall(VecNorm(y, NORM_2, &norm));
-  PetscCall(PetscSNPrintf(text, TEXT, "%g", (double)norm));
+  PetscCall(PetscViewerASCIIOpen(PETSC_COMM_SELF, "setters.txt", &viewer));
+  PetscCall(MatBatchView(B, viewer));
+  PetscCall(PetscViewerDestroy(&viewer));
+  PetscCall(ReadLine("setters.txt", "atomic operations", line));
+  PetscCall(PetscSNPrintf(text, TEXT, "%g %s", (double)norm, line));
   PetscCall(VecDestroy(&x));
   PetscCall(VecDestroy(&y));
   PetscCall(MatBatchDestroy(&B));
@@ -118,8 +159,7 @@ static PetscErrorCode DescribeBatch(PetscBool set, char text[TEXT])
 /* Writes the rows of each accumulator, from the message of PetscInfo() about a product, to text */
 static PetscErrorCode DescribeProduct(PetscBool set, char text[TEXT])
 {
-  Mat         A, C;
-  const char *rows;
+  Mat A, C;
 
   PetscFunctionBeginUser;
   PetscCall(TestShapeCreate(&shape, "plain_", &A));
@@ -130,11 +170,9 @@ static PetscErrorCode DescribeProduct(PetscBool set, char text[TEXT])
   PetscCall(MatMatMult(A, A, MAT_INITIAL_MATRIX, PETSC_DEFAULT, &C));
   PetscCall(PetscInfoAllow(PETSC_FALSE));
   PetscCall(PetscInfoSetFile(NULL, NULL));
-  PetscCall(ReadFile("setters.0", text));
-  rows = strstr(text, "rows copied");
-  PetscCheck(rows, PETSC_COMM_SELF, PETSC_ERR_PLIB, "No line of hashgemm: %s", text);
-  memmove(text, rows, strcspn(rows, ";"));
-  text[strcspn(rows, ";")] = 0;
+  PetscCall(ReadLine("setters.0", "; rows ", text));
+  PetscCheck(text[0], PETSC_COMM_SELF, PETSC_ERR_PLIB, "PetscInfo() printed no line with the rows of a product");
+  text[strcspn(text + 1, ";") + 1] = 0;
   PetscCall(MatDestroy(&C));
   PetscCall(MatDestroy(&A));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -151,10 +189,12 @@ static PetscErrorCode DescribeProduct(PetscBool set, char text[TEXT])
   S(MatNUSSELLSetSegmentation, MATNUSSELL, (A, MAT_NUSSELL_SEGMENTATION_NONE), (A, MAT_NUSSELL_SEGMENTATION_UNIFORM)) \
   S(MatNUSSELLSetRows, MATNUSSELL, (A, MAT_NUSSELL_ROWS_SELL), (A, MAT_NUSSELL_ROWS_JDS)) \
   S(MatNUSSELLSetTune, MATNUSSELL, (A, MAT_NUSSELL_TUNE_OFF), (A, MAT_NUSSELL_TUNE_EXHAUSTIVE)) \
-  S(MatNUSSELLSetChunk, MATNUSSELL, (A, 8, 8), (A, 16, 64)) \
+  S(MatNUSSELLSetChunk, MATNUSSELL, (A, 8, 8), (A, 32, 32768)) /* the second is the chunk of GPUs */ \
   S(MatNUSSELLSetSegments, MATNUSSELL, (A, 32, 1, 64, 1), (A, 64, 2, 128, 1)) \
   S(MatCCOOSetChunk, MATCCOO, (A, 32, 1), (A, 256, 8)) \
   S(MatCCOOSetTable, MATCCOO, (A, PETSC_TRUE), (A, PETSC_FALSE)) \
+  S(MatCCOOSetAtomics, MATCCOO, (A, PETSC_TRUE), (A, PETSC_FALSE)) \
+  S(MatShadowSetKeepAIJ, MATAMB, (A, PETSC_TRUE), (A, PETSC_FALSE)) \
   S(MatTileCompositeSetTiles, MATTILECOMPOSITE, (A, 64, 0), (A, 64, 3)) \
   S(MatTileCompositeSetWork, MATTILECOMPOSITE, (A, 32), (A, 1024)) \
   S(MatTileCompositeSetCOO, MATTILECOMPOSITE, (A, PETSC_TRUE), (A, PETSC_FALSE))
@@ -170,14 +210,19 @@ static PetscErrorCode DescribeProduct(PetscBool set, char text[TEXT])
   }
 SETTERS(SETTER_FUNCTIONS)
 
-/* Setters whose effect only a GPU shows, or a halo between several */
-static const char *const device[] = {"MatShadowSetKeepAIJ", "MatShadowSetHalo", "MatCCOOSetAtomics", "MatBatchSetAtomic"};
+/* Setters whose effect only a GPU shows */
+static const char *const device[] = {"MatShadowSetKeepAIJ", "MatCCOOSetAtomics"};
 
 static PetscErrorCode Judge(const char name[], const char before[], const char after[])
 {
-  PetscBool same;
+  PetscBool same, needs = PETSC_FALSE;
 
   PetscFunctionBeginUser;
+  for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(device) && !needs; k++) PetscCall(PetscStrcmp(name, device[k], &needs));
+  if (needs && !strstr(before, "cuda,")) {
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "skip %s: only a GPU shows it\n", name));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscCall(PetscStrcmp(before, after, &same));
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%sok %s\n", same ? "not " : "", name));
   if (same) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "    %s\n", before));
@@ -212,11 +257,13 @@ int main(int argc, char **argv)
   PetscCall(Judge("PCGAMGAmbAggSetMinAggregateSize", text[0], text[1]));
   for (int side = 0; side < 2; side++) PetscCall(DescribeProduct((PetscBool)side, text[side]));
   PetscCall(Judge("MatHashGEMMSetAccumulator", text[0], text[1]));
-  if (PetscDefined(USE_COMPLEX)) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "skip MatBatchSetValues: batches are real\n"));
+  if (PetscDefined(USE_COMPLEX)) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "skip MatBatchSetValues and MatBatchSetAtomic: batches are real\n"));
   else {
-    for (int side = 0; side < 2; side++) PetscCall(DescribeBatch((PetscBool)side, text[side]));
+    for (int side = 0; side < 2; side++) PetscCall(DescribeBatch((PetscBool)side, PETSC_FALSE, text[side]));
     PetscCall(Judge("MatBatchSetValues", text[0], text[1]));
+    for (int side = 0; side < 2; side++) PetscCall(DescribeBatch((PetscBool)side, PETSC_TRUE, text[side]));
+    PetscCall(Judge("MatBatchSetAtomic", text[0], text[1]));
   }
-  for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(device); k++) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "skip %s: only a GPU shows it\n", device[k]));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "skip MatShadowSetHalo: src/ksp/examples/multigpu.c shows it on several processes\n"));
   return TestFinalize();
 }

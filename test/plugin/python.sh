@@ -90,6 +90,54 @@ assert B.getSize() == (11397, 11397) and B.getType() in ("seqaijamb", "seqaijcus
 print("types agree")
 END
 expect "types, setters and figures" 0 "^types agree$" "$python" figures.py "$root/data/cage10.mtx.gz"
+cat >setters.py <<'END'
+import re, sys
+
+import petscamb
+
+petscamb.init(sys.argv)
+from petsc4py import PETSc
+
+# Each setter: the type, and arguments of two calls that differ in info() or figures(). The others need more than one matrix: tests of their own.
+setters = {
+    "set_tune": ("amb", ("off",), ("measure",)),
+    "set_values": ("amb", ("double",), ("single",)),
+    "set_device": ("amb", ("cpu",), ("gpu",)),
+    "amb_set_block_size": ("amb", (1,), (4,)),
+    "nussell_set_segmentation": ("nussell", ("none",), ("uniform",)),
+    "nussell_set_rows": ("nussell", ("sell",), ("jds",)),
+    "nussell_set_tune": ("nussell", ("off",), ("exhaustive",)),
+    "nussell_set_chunk": ("nussell", (8, 8), (16, 64)),
+    "nussell_set_segments": ("nussell", (32, 1, 64, 1), (64, 2, 128, 1)),
+}
+others = {"set_up", "set_halo", "hashgemm_set_accumulator"}
+
+
+def effect(name, kind, arguments):
+    A = petscamb.load(sys.argv[1], kind)
+    petscamb.set_tune(A, "off")
+    if name != "set_device":
+        petscamb.set_device(A, "cpu")
+    try:
+        getattr(petscamb, name)(A, *arguments)
+    except PETSc.Error as error:
+        return str(error)
+    if name not in ("set_tune", "set_up"):
+        petscamb.set_up(A)
+    x, y = A.createVecs()
+    x.set(1)
+    A.mult(x, y)
+    return {key: value for key, value in petscamb.info(A).items() if not key.startswith("time")}, petscamb.figures(A)
+
+
+assert {name for name in dir(petscamb) if re.search("(^|_)set_", name)} == set(setters) | others
+for name, (kind, first, second) in setters.items():
+    assert effect(name, kind, first) != effect(name, kind, second), name
+    print("effect of", name)
+assert effect("set_tune", "amb", ("measure",))[0]["conversions"] == 0 and effect("set_up", "amb", ())[0]["conversions"] == 1
+print("effect of set_up")
+END
+expect "each setter has an effect" 0 "^effect of set_up$" "$python" setters.py "$root/data/cage10.mtx.gz"
 cat >setter.py <<'END'
 import sys, petscamb
 petscamb.init(sys.argv)

@@ -36,6 +36,7 @@ echo
 END
 cd "$work" || exit 1
 env -u CUDA_VISIBLE_DEVICES PATH="$work/bin:$PATH" FEIGNED="$work/gpus" PYTHONPATH="$root/test" PYTHONDONTWRITEBYTECODE=1 "${PYTHON:-python3}" - <<'END' || exit 1
+import itertools
 import os
 import random
 import signal
@@ -87,7 +88,7 @@ class Fake:
 def simulate(name, cores, found, tests, seconds=0.002):
     """Runs tests that sleep, and looks at what runs beside what."""
     size = {gpu: gpu.free for gpu in found}
-    lock, on, places, wrong, most = threading.Lock(), {gpu: [] for gpu in found}, [0], [], [0]
+    lock, on, places, builds, wrong, most = threading.Lock(), {gpu: [] for gpu in found}, [0], [0], [], [0]
 
     def work(test, part, taken):
         need = test.parts[part]
@@ -95,6 +96,11 @@ def simulate(name, cores, found, tests, seconds=0.002):
             places[0] += min(test.ranks, cores)
             most[0] = max(most[0], places[0])
             test.ran.append(part)
+            build = dealing.Dealer.is_build(test, need)
+            builds[0] += build
+            if builds[0] > max(1, cores // 4):
+                wrong.append("too many tests compile")
+            left = [other for one in tests for other in itertools.takewhile(lambda other: not other.alone, one.parts[len(one.ran):])]
             if places[0] > cores:
                 wrong.append("more places than cores")
             if len(set(taken)) != min(need.count, len(found)):
@@ -103,10 +109,15 @@ def simulate(name, cores, found, tests, seconds=0.002):
                 on[gpu].append(need)
                 if len(on[gpu]) > 1 and any(other.alone for other in on[gpu]):
                     wrong.append("not alone")
+                if len(on[gpu]) > 1 and sum(other.processes for other in on[gpu]) > dealing.SHARED:
+                    wrong.append("too many processes on a GPU")
+                if need.alone and len(found) == 1 and any(other.count and not other.alone for other in left):
+                    wrong.append("alone, before tests that share a GPU")
                 if len(on[gpu]) > 1 and sum(other.memory for other in on[gpu]) > size[gpu] + 1e-9:
                     wrong.append("more memory than there is")
         time.sleep(random.random() * seconds)
         with lock:
+            builds[0] -= build
             places[0] -= min(test.ranks, cores)
             for gpu in taken:
                 on[gpu].remove(need)
@@ -114,7 +125,7 @@ def simulate(name, cores, found, tests, seconds=0.002):
     ended = list(dealing.Dealer(cores, found).run(tests, work, lambda: False))
     if sorted(test.number for test in ended) != sorted(test.number for test in tests) or any(test.ran != list(range(len(test.parts))) for test in tests):
         wrong.append("a test did not run once, with its parts in order")
-    if any(gpu.tests or gpu.reserved or abs(gpu.free - size[gpu]) > 1e-6 for gpu in found):
+    if any(gpu.tests or gpu.processes or gpu.reserved or abs(gpu.free - size[gpu]) > 1e-6 for gpu in found):
         wrong.append("something was not given back")
     check(name, not wrong, sorted(set(wrong)))
     return most[0], size
@@ -124,7 +135,7 @@ def some(count, seed):
     draw = random.Random(seed)
     tests = []
     for number in range(count):
-        need = draw.choice([Need(0), Need(1), Need(1), Need(1), Need(2), Need(3), Need(1, False, 5), Need(1, True), Need(2, True), Need(1, False, 500)])
+        need = draw.choice([Need(0), Need(1), Need(1), Need(1), Need(2), Need(3), Need(1, False, 5), Need(1, False, 3, 3), Need(1, True), Need(2, True), Need(1, False, 500)])
         parts = [need] if draw.random() < 0.8 else [Need(0), Need(1), Need(1, True)]
         tests.append(Fake(number, draw.choice([1, 1, 2, 3]), parts))
     return tests
@@ -138,6 +149,12 @@ for seed in range(6):
     simulate("no GPU, seed %d" % seed, 4, [], some(100, seed))
 most, _ = simulate("tests that use no GPU fill the cores beside one that is alone", 8, gpus((81920, 0)), [Fake(0, 1, [Need(1, True)])] + [Fake(k, 1, [Need(0)]) for k in range(1, 30)], 0.02)
 check("and do so", most == 8, most)
+
+# tests that use no GPU pass one that waits for a GPU, and no other does
+order = []
+waits = [Fake(0, 1, [Need(1, False, 4, dealing.SHARED)]), Fake(1, 1, [Need(1, False, 4, 2)]), Fake(2, 1, [Need(1)]), Fake(3, 1, [Need(0)])]
+list(dealing.Dealer(4, gpus((81920, 0))).run(waits, lambda test, part, taken: (order.append(test.number), time.sleep(0.05)), lambda: False))
+check("a test that waits for a GPU lets those pass that use none", sorted(order[:2]) == [0, 3], order)
 
 # tests on equal GPUs are spread over them
 found = gpus(*[(81920, 0)] * 4)
@@ -206,7 +223,7 @@ for key in ("AMB_PRECISION", "AMB_SCALAR", "AMB_OPENMP", "AMB_ZLIB", "AMB_LZMA",
     conf[key] = ""
 block = "/*TEST\n  test:\n    nsize: {{1 3}}\n  test:\n    suffix: one\n    gpu: 1 alone\n    gpumem: 7.5\n    nsize: 2\nTEST*/\n"
 needs = [test.parts[0] for test in runtests.block_tests("p.c", "p", runtests.parse_block(block), conf)]
-check("a program has a GPU for each process, or what its block says", needs == [Need(1), Need(2, False, 2), Need(1, True, 7.5)], needs)
+check("a program has a GPU for each process, or what its block says", needs == [Need(1), Need(2, False, 2, 2), Need(1, True, 7.5, 2)], needs)
 sys.exit(failed)
 END
 exit $failed

@@ -467,6 +467,7 @@ PetscErrorCode MatBatchView(MatBatch batch, PetscViewer viewer)
   PetscCall(PetscViewerASCIIPrintf(viewer, "MatBatch Object:%s%s 1 MPI process\n", ((PetscObject)batch)->name ? " " : "", ((PetscObject)batch)->name ? ((PetscObject)batch)->name : "")); /* a batch has no type, so PETSc's own line would lack it */
   PetscCall(PetscViewerASCIIPushTab(viewer));
   PetscCall(PetscViewerASCIIPrintf(viewer, "matrices=%" PetscInt_FMT ", rows=%" PetscInt_FMT ", columns=%" PetscInt_FMT ", entries=%" PetscInt_FMT "\n", batch->nmat, batch->row[batch->nmat], batch->col[batch->nmat], batch->i[batch->row[batch->nmat]]));
+  if (batch->atomic) PetscCall(PetscViewerASCIIPrintf(viewer, "products on a GPU add by atomic operations\n"));
   PetscCall(PetscViewerGetFormat(viewer, &format));
   for (PetscInt b = 0; b < batch->nmat && format == PETSC_VIEWER_ASCII_INFO_DETAIL; b++) {
     const PetscInt r0 = batch->row[b], r1 = batch->row[b + 1];

@@ -75,6 +75,7 @@ enum {
   CCOO_FIGURE_BLOCK,
   CCOO_FIGURE_ITEMS,
   CCOO_FIGURE_TABLE,
+  CCOO_FIGURE_ATOMICS,
   CCOO_FIGURE_FORMATS
 };
 
@@ -82,6 +83,7 @@ static const MatShadowFigure CcooFigures[] = {
   {"block",                MAT_SHADOW_OF_BLOCK},
   {"items",                MAT_SHADOW_OF_BLOCK},
   {"table",                MAT_SHADOW_OF_BLOCK},
+  {"atomics",              MAT_SHADOW_OF_BLOCK},
   {"chunks_row_8",         MAT_SHADOW_OF_ALL  },
   {"chunks_row_16",        MAT_SHADOW_OF_ALL  },
   {"chunks_row_32",        MAT_SHADOW_OF_ALL  },
@@ -99,11 +101,12 @@ static const MatShadowFigure CcooFigures[] = {
 _Static_assert(PETSC_STATIC_ARRAY_LENGTH(CcooFigures) <= MAT_SHADOW_FIGURES + 1, "raise MAT_SHADOW_FIGURES");
 _Static_assert(PETSC_STATIC_ARRAY_LENGTH(CcooFigures) == CCOO_FIGURE_FORMATS + CCOO_FORMATS + 1, "a figure for each format");
 
-static void CcooDescribe(const CcooParams *p, int ntable, const int64_t count[CCOO_FORMATS], double figure[])
+static void CcooDescribe(const CcooParams *p, int ntable, int atomics, const int64_t count[CCOO_FORMATS], double figure[])
 {
-  figure[CCOO_FIGURE_BLOCK] = p->b;
-  figure[CCOO_FIGURE_ITEMS] = p->k;
-  figure[CCOO_FIGURE_TABLE] = ntable;
+  figure[CCOO_FIGURE_BLOCK]   = p->b;
+  figure[CCOO_FIGURE_ITEMS]   = p->k;
+  figure[CCOO_FIGURE_TABLE]   = ntable;
+  figure[CCOO_FIGURE_ATOMICS] = atomics;
   for (int f = 0; f < CCOO_FORMATS; f++) figure[CCOO_FIGURE_FORMATS + f] = (double)count[f];
 }
 
@@ -117,13 +120,13 @@ static void DescribeHost_CCOO(const void *data, MatShadowInfo *info, double figu
   info->stored_values = (PetscLogDouble)host->ngroup * host->params.k;
   info->bytes_stored  = CcooHostBytes(host);
   CcooHostCount(host, count);
-  CcooDescribe(&host->params, host->table->n, count, figure);
+  CcooDescribe(&host->params, host->table->n, 0, count, figure);
 }
 
 static PetscErrorCode CcooView(const double figure[], const char where[], PetscViewer viewer)
 {
   PetscFunctionBegin;
-  PetscCall(PetscViewerASCIIPrintf(viewer, "  chunks of %.0f groups of %.0f entries; a table of %.0f values%s\n", figure[CCOO_FIGURE_BLOCK], figure[CCOO_FIGURE_ITEMS], figure[CCOO_FIGURE_TABLE], where));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "  chunks of %.0f groups of %.0f entries; a table of %.0f values%s%s\n", figure[CCOO_FIGURE_BLOCK], figure[CCOO_FIGURE_ITEMS], figure[CCOO_FIGURE_TABLE], figure[CCOO_FIGURE_ATOMICS] > 0 ? "; sums by atomics" : "", where));
   for (int f = 0; f < CCOO_FORMATS; f++) {
     const double n = figure[CCOO_FIGURE_FORMATS + f];
 
@@ -181,7 +184,7 @@ static void DescribeDevice_CCOO(const void *data, MatShadowInfo *info, double fi
   info->bytes_model   = about.bytes_stored; /* layout() counts all bytes before it stores anything */
   info->bytes_stored  = about.bytes_stored;
   info->bytes_extra   = about.bytes_extra;
-  CcooDescribe(&about.params, about.ntable, about.count, figure);
+  CcooDescribe(&about.params, about.ntable, about.atomics, about.count, figure);
 }
 #endif
 

@@ -7,53 +7,9 @@
 #include <string.h>
 
 #include "sys/sysmemory.h"
-#include "mat/impls/hashgemm/host/spgemmimpl.h"
+#include "mat/impls/hashgemm/host/spgemmchain.h"
 
-#if defined(SYS_INT64)
-  #define SPGEMM_INT_MAX INT64_MAX
-#else
-  #define SPGEMM_INT_MAX INT32_MAX
-#endif
-
-/* One product of two matrices. Its rows are cut into parts of equal multiplications, which threads take in order. */
-typedef struct {
-  int64_t *cuts;
-  int      nthread, npart;
-  int64_t  m;
-  double   nonzeros;
-  SysInt  *i;            /* until it is part of the result */
-  uint8_t *same, *shift; /* one byte for each row of B */
-  int64_t  rowsB;
-  double   longestB;
-  int64_t  batch;
-  int64_t *bound; /* most entries of the rows before each part */
-  /* computed without a count */
-  SysInt    *j;
-  SysScalar *a;
-  size_t     size_j, size_a;
-  int        room; /* in the result's arrays */
-  /* new values: number of times computed, and the products' places, part t's from placed[t] on */
-  int       again;
-  int64_t  *placed;
-  uint16_t *places;
-  size_t    size_places;
-} Step;
-
-struct _Spgemm {
-  SpgemmType           type;
-  SpgemmOptions        options;
-  const SpgemmKernels *kernels;
-  int                  reverse; /* of two steps, in the other order */
-  int                  nstep;
-  Step                 step[2]; /* the last computes the result */
-  SpgemmTranspose      transpose;
-  SysCSR               inner; /* the first step's result */
-  SpgemmWords          words;
-  double               bytes; /* current */
-  SpgemmInfo           info;
-};
-
-static void SpgemmAccount(Spgemm *S, double bytes)
+void SpgemmAccount(Spgemm *S, double bytes)
 {
   S->bytes += bytes;
   if (S->bytes > S->info.bytes_peak) S->info.bytes_peak = S->bytes;
@@ -68,8 +24,7 @@ static int64_t SpgemmWindow(int nthread)
   return columns;
 }
 
-/* Returns a step's operands; the first step's come from the arguments and the transpose alone */
-static SpgemmProduct SpgemmStepOperands(const Spgemm *S, int step, const SysCSR *A, const SysCSR *B, const SysCSR *C)
+SpgemmProduct SpgemmStepOperands(const Spgemm *S, int step, const SysCSR *A, const SysCSR *B, const SysCSR *C)
 {
   const int     last = step == S->nstep - 1;
   const SysCSR *left, *right;
@@ -94,9 +49,7 @@ static SpgemmProduct SpgemmStepOperands(const Spgemm *S, int step, const SysCSR 
   return P;
 }
 
-/* Sets the batch. Threads take whole batches, and rows of two batches are never computed together, so a row's bits do not depend on the number of
-   threads. A part of `part` entries has two batches, within the limits. entries: of a row. */
-static void SpgemmTakeBatch(SpgemmProduct *P, Step *step, double part, double entries)
+void SpgemmTakeBatch(SpgemmProduct *P, SpgemmStep *step, double part, double entries)
 {
   int64_t rows = entries * SPGEMM_BATCH_MOST > part / 2 ? (int64_t)(part / 2 / entries) : SPGEMM_BATCH_MOST;
 
@@ -134,12 +87,12 @@ static int64_t SpgemmRowProducts(const SpgemmProduct *P, int64_t r)
 
 /* Returns a bound of all rows' entries, for a result without a count. Several threads have computed it already. With one thread, the longest row of B
    as the length of all rows is a free bound, and untouched memory costs hardly anything. enough: entries up to which such a bound suffices. */
-static int64_t SpgemmBound(const SpgemmProduct *P, Step *step, int nthread, double enough)
+static int64_t SpgemmBound(const SpgemmProduct *P, SpgemmStep *step, int nthread, double enough)
 {
   const double rough = (double)P->A.i[P->A.m] * P->longestB;
   int64_t      n     = 0;
 
-  if (nthread == 1) {
+  if (nthread == 1 && step->npart == 1) {
     if (rough <= enough) n = (int64_t)rough;
     else
       for (int64_t r = 0; r < P->A.m; r++) n += SysMin(SpgemmRowProducts(P, r), P->B.n);
@@ -148,16 +101,16 @@ static int64_t SpgemmBound(const SpgemmProduct *P, Step *step, int nthread, doub
   return step->bound[step->npart];
 }
 
-/* RowsToThreads of the thesis. most: products of a part, unless a single row has more; 0: no limit. */
-static SysStatus SpgemmRowsToThreads(Spgemm *S, const SpgemmProduct *P, Step *step, double most)
+SysStatus SpgemmRowsToThreads(Spgemm *S, const SpgemmProduct *P, SpgemmStep *step, double most, int least)
 {
   const int64_t m        = P->A.m;
   const size_t  size     = sizeof(int64_t) * (size_t)m;
   int64_t      *products = NULL, total = 0, before = 0, entries = 0;
-  int           nthread = S->options.nthread, t = 1;
+  const int     nthread = S->options.nthread, cut = nthread > 1 || least > 1;
+  int           t = 1;
 
   step->nthread = step->npart = 1;
-  if (nthread > 1) {
+  if (cut) {
     products = SpgemmAllocate(size);
     if (!products) return SYS_OUT_OF_MEMORY;
     SpgemmAccount(S, (double)size);
@@ -171,6 +124,7 @@ static SysStatus SpgemmRowsToThreads(Spgemm *S, const SpgemmProduct *P, Step *st
     step->nthread = (int)SysMin(nthread, 1 + total / SPGEMM_THREAD_PRODUCTS);
     if (step->nthread > 1) step->npart = SPGEMM_THREAD_PARTS * step->nthread;
     if (step->nthread > 1 && most > 0 && (double)total / most > step->npart) step->npart = (int)SysMin(m, (int64_t)((double)total / most) + 1);
+    if (step->npart < least) step->npart = least;
   }
   step->cuts  = calloc((size_t)step->npart + 1, sizeof(*step->cuts));
   step->bound = calloc((size_t)step->npart + 1, sizeof(*step->bound));
@@ -178,7 +132,7 @@ static SysStatus SpgemmRowsToThreads(Spgemm *S, const SpgemmProduct *P, Step *st
     SpgemmRelease(products, size);
     return SYS_OUT_OF_MEMORY;
   }
-  for (int64_t r = 0; nthread > 1 && r < m; r++) {
+  for (int64_t r = 0; cut && r < m; r++) {
     const int64_t n = products[r];
 
     for (; t < step->npart && r % P->batch == 0 && (double)before >= (double)total * t / step->npart; t++) {
@@ -192,7 +146,7 @@ static SysStatus SpgemmRowsToThreads(Spgemm *S, const SpgemmProduct *P, Step *st
     step->cuts[t]  = m;
     step->bound[t] = entries;
   }
-  if (nthread == 1) return SYS_SUCCESS;
+  if (!cut) return SYS_SUCCESS;
   SpgemmRelease(products, size);
   SpgemmAccount(S, -(double)size);
   return SYS_SUCCESS;
@@ -207,12 +161,12 @@ static void SpgemmWorkEnd(SpgemmWork *w, double *bytes, double *products, double
   SpgemmWorkDestroy(w);
 }
 
-static void SpgemmStream(SpgemmProduct *P, double nonzeros)
+void SpgemmStream(SpgemmProduct *P, double nonzeros)
 {
   P->stream = nonzeros * (double)sizeof(*P->a) >= SPGEMM_STREAM && (uintptr_t)P->a % sizeof(*P->a) == 0;
 }
 
-static SysStatus SpgemmRun(Spgemm *S, const Step *step, const SpgemmProduct *P, SysStatus (*kernel)(const SpgemmProduct *, int64_t, int64_t, SpgemmWork *), double rows[SPGEMM_HOST_ROWS], double *products)
+static SysStatus SpgemmRun(Spgemm *S, const SpgemmStep *step, const SpgemmProduct *P, SysStatus (*kernel)(const SpgemmProduct *, int64_t, int64_t, SpgemmWork *), double rows[SPGEMM_HOST_ROWS], double *products)
 {
   int    status = SYS_SUCCESS;
   double bytes = 0, n = 0, r[SPGEMM_HOST_ROWS] = {0};
@@ -262,10 +216,9 @@ static SysStatus SpgemmMakeWords(Spgemm *S, SpgemmProduct *P)
   return SYS_SUCCESS;
 }
 
-/* Sums the lengths of the rows to row starts */
-static SysStatus SpgemmSumI(Spgemm *S, Step *step)
+SysStatus SpgemmSumI(Spgemm *S, SpgemmStep *step)
 {
-  double sum = 0;
+  double sum = (double)step->i[0];
 
   for (int64_t r = 0; r < step->m; r++) sum += (double)step->i[r + 1];
   step->nonzeros   = sum;
@@ -291,7 +244,7 @@ static double SpgemmLongest(const SysCSR *B, int nthread)
 }
 
 /* Finds rows of B that resemble their predecessor */
-static void SpgemmCompareRows(Spgemm *S, SpgemmProduct *P, Step *step)
+static void SpgemmCompareRows(Spgemm *S, SpgemmProduct *P, SpgemmStep *step)
 {
   step->longestB = P->longestB = SpgemmLongest(&P->B, S->options.nthread);
   step->rowsB                  = P->B.m;
@@ -303,7 +256,7 @@ static void SpgemmCompareRows(Spgemm *S, SpgemmProduct *P, Step *step)
 }
 
 /* Prepares a step: data for its kernels, and row starts */
-static SysStatus SpgemmPrepare(Spgemm *S, SpgemmProduct *P, Step *step)
+static SysStatus SpgemmPrepare(Spgemm *S, SpgemmProduct *P, SpgemmStep *step)
 {
   SysStatus status;
 
@@ -317,7 +270,7 @@ static SysStatus SpgemmPrepare(Spgemm *S, SpgemmProduct *P, Step *step)
   return SYS_SUCCESS;
 }
 
-static void SpgemmReleaseEntries(Step *step)
+void SpgemmReleaseEntries(SpgemmStep *step)
 {
   if (!step->room) {
     SpgemmRelease(step->j, step->size_j);
@@ -327,7 +280,7 @@ static void SpgemmReleaseEntries(Step *step)
   step->a = NULL;
 }
 
-static int SpgemmAllocateEntries(Step *step, SpgemmProduct *P, int64_t entries)
+int SpgemmAllocateEntries(SpgemmStep *step, SpgemmProduct *P, int64_t entries)
 {
   step->size_j = sizeof(*P->j) * (size_t)entries;
   step->size_a = sizeof(*P->a) * (size_t)entries;
@@ -340,7 +293,7 @@ static int SpgemmAllocateEntries(Step *step, SpgemmProduct *P, int64_t entries)
 
 /* Gets the result's arrays if the bound is not many times the expected entries and the result has more entries than rows: PETSc needs the lengths of
    the rows computed there, and copying few entries is cheaper. most: products of a part. */
-static int SpgemmTakeRoom(const Spgemm *S, Step *step, SpgemmProduct *P, double expected, double most)
+static int SpgemmTakeRoom(const Spgemm *S, SpgemmStep *step, SpgemmProduct *P, double expected, double most)
 {
   const double near = expected <= SPGEMM_SMALL_ENTRIES ? SPGEMM_ROOM_FACTOR_SMALL : SPGEMM_ROOM_FACTOR;
   int64_t      entries;
@@ -356,63 +309,75 @@ static int SpgemmTakeRoom(const Spgemm *S, Step *step, SpgemmProduct *P, double 
   return 1;
 }
 
-/* Computes each part's rows in thread memory, which stays in the caches, and appends them to the previous part's. A part's place is known when its
-   predecessor is done; threads take parts in order. */
-static SysStatus SpgemmMakeParts(Spgemm *S, SpgemmProduct *P, Step *step)
+SpgemmWork *SpgemmWorksCreate(const Spgemm *S)
 {
-  int     status = SYS_SUCCESS;
-  int64_t end    = 0;
-  double  bytes = 0, n = 0, r[SPGEMM_HOST_ROWS] = {0};
+  return calloc((size_t)S->options.nthread, sizeof(SpgemmWork));
+}
+
+void SpgemmWorksEnd(Spgemm *S, SpgemmWork *works, int made)
+{
+  double bytes = 0, n = 0, r[SPGEMM_HOST_ROWS] = {0};
+
+  for (int t = 0; works && t < S->options.nthread; t++) SpgemmWorkEnd(&works[t], &bytes, &n, r);
+  free(works);
+  SpgemmAccount(S, bytes);
+  SpgemmAccount(S, -bytes);
+  for (int k = 0; made && k < SPGEMM_HOST_ROWS; k++) S->info.rows[k] += r[k];
+  if (made) S->info.products += n;
+}
+
+/* Computes each part's rows in thread memory, which stays in the caches, and appends them to the previous part's. A part's place is known when its
+   predecessor is done; threads take parts in order. One thread computes them in place. */
+SysStatus SpgemmMakeParts(const Spgemm *S, const SpgemmProduct *P, const SpgemmStep *step, int first, int last, int64_t *end, SpgemmWork *works)
+{
+  int status = SYS_SUCCESS;
 
 #if defined(_OPENMP)
-  #pragma omp parallel num_threads(step->nthread) reduction(| : status) reduction(+ : bytes, n, r)
+  #pragma omp parallel num_threads(step->nthread) if (step->nthread > 1) reduction(| : status)
 #endif
   {
-    SpgemmWork w;
+    SpgemmWork *w = &works[omp_get_thread_num()];
 
-    memset(&w, 0, sizeof(w));
 #if defined(_OPENMP)
   #pragma omp for schedule(dynamic, 1) ordered nowait
 #endif
-    for (int t = 0; t < step->npart; t++) {
+    for (int t = first; t < last; t++) {
       SpgemmProduct Q      = *P;
       int64_t       length = 0, begin;
 
-      if (!status) status = SpgemmWorkPart(&w, step->bound[t + 1] - step->bound[t] + SPGEMM_PAD);
-      Q.j = w.partj;
-      Q.a = w.parta;
-      if (!status) status = S->kernels->make(&Q, step->cuts[t], step->cuts[t + 1], &w);
+      if (!status && step->nthread > 1) status = SpgemmWorkPart(w, step->bound[t + 1] - step->bound[t] + SPGEMM_PAD);
+      Q.j = step->nthread > 1 ? w->partj : P->j + *end;
+      Q.a = step->nthread > 1 ? w->parta : P->a + *end;
+      if (!status) status = S->kernels->make(&Q, step->cuts[t], step->cuts[t + 1], w);
       for (int64_t row = step->cuts[t]; !status && row < step->cuts[t + 1]; row++) length += P->i[row + 1];
 #if defined(_OPENMP)
   #pragma omp ordered
 #endif
       {
-        begin = end;
-        end += length;
+        begin = *end;
+        *end += length;
       }
-      if (!length) continue;
-      memcpy(P->j + begin, w.partj, sizeof(*P->j) * (size_t)length);
-      memcpy(P->a + begin, w.parta, sizeof(*P->a) * (size_t)length);
+      if (!length || step->nthread == 1) continue;
+      memcpy(P->j + begin, w->partj, sizeof(*P->j) * (size_t)length);
+      memcpy(P->a + begin, w->parta, sizeof(*P->a) * (size_t)length);
     }
-    SpgemmWorkEnd(&w, &bytes, &n, r);
   }
-  SpgemmAccount(S, bytes);
-  SpgemmAccount(S, -bytes);
-  for (int k = 0; k < SPGEMM_HOST_ROWS; k++) S->info.rows[k] += r[k];
-  S->info.products += n;
   return (SysStatus)status;
 }
 
 /* Computes a whole step at once, in memory for all possible entries, which is only touched where written */
-static SysStatus SpgemmMake(Spgemm *S, SpgemmProduct *P, Step *step)
+static SysStatus SpgemmMake(Spgemm *S, SpgemmProduct *P, SpgemmStep *step)
 {
-  SysStatus status = step->npart == 1 ? SpgemmRun(S, step, P, S->kernels->make, S->info.rows, &S->info.products) : SpgemmMakeParts(S, P, step);
+  SpgemmWork *works  = SpgemmWorksCreate(S);
+  int64_t     end    = 0;
+  SysStatus   status = works ? SpgemmMakeParts(S, P, step, 0, step->npart, &end, works) : SYS_OUT_OF_MEMORY;
 
+  SpgemmWorksEnd(S, works, 1);
   if (!status) status = SpgemmSumI(S, step);
   return status;
 }
 
-static SysStatus SpgemmCountRows(Spgemm *S, SpgemmProduct *P, Step *step)
+static SysStatus SpgemmCountRows(Spgemm *S, SpgemmProduct *P, SpgemmStep *step)
 {
   SysStatus status = SpgemmRun(S, step, P, S->kernels->count, NULL, &S->info.products);
 
@@ -438,16 +403,21 @@ static void SpgemmMove(void *to, void *from, size_t size, size_t allocated, int 
 /* Computes the first of two steps. Its result is private, and needs no count unless memory is short. */
 static SysStatus SpgemmMakeInner(Spgemm *S, const SysCSR *A, const SysCSR *B, const SysCSR *C)
 {
+  const int     chunks = SpgemmChainChunks(S, A, B);
   SpgemmProduct P      = SpgemmStepOperands(S, 0, A, B, C);
-  Step         *step   = &S->step[0];
+  SpgemmStep   *step   = &S->step[0];
   SysStatus     status = SpgemmPrepare(S, &P, step);
 
   SpgemmTakeBatch(&P, step, SPGEMM_UNKNOWN_PRODUCTS, P.A.m ? P.lengthB * (double)P.A.i[P.A.m] / (double)P.A.m : 0);
-  if (!status) status = SpgemmRowsToThreads(S, &P, step, SPGEMM_UNKNOWN_PRODUCTS);
+  if (!status) status = SpgemmRowsToThreads(S, &P, step, SPGEMM_UNKNOWN_PRODUCTS, chunks > 1 ? SPGEMM_THREAD_PARTS * chunks : 1);
   if (status) return status;
   if (SpgemmAllocateEntries(step, &P, SpgemmBound(&P, step, S->options.nthread, SPGEMM_COPIED_ENTRIES) + SPGEMM_PAD)) {
-    status = SpgemmMake(S, &P, step);
+    status = chunks > 1 ? SpgemmChainMake(S, &P, chunks) : SpgemmMake(S, &P, step);
     if (status) return status;
+    if (S->chain) {
+      SpgemmDropWords(S);
+      return SYS_SUCCESS;
+    }
     step->size_j = SpgemmShrink(step->j, step->size_j, sizeof(*step->j) * (size_t)step->nonzeros);
     step->size_a = SpgemmShrink(step->a, step->size_a, sizeof(*step->a) * (size_t)step->nonzeros);
   } else {
@@ -480,7 +450,7 @@ static double SpgemmRowLooks(const SpgemmProduct *P, int64_t r)
    entry, with mostly sorted rows, or with a small result for which counting has no shortcut. Samples some rows. *most: products whose entries fit a
    thread's caches; *expected: entries of the result.
 */
-static SysStatus SpgemmCompresses(const Spgemm *S, const SpgemmProduct *P, int *yes, double *most, double *expected)
+SysStatus SpgemmCompresses(const Spgemm *S, const SpgemmProduct *P, int *yes, double *most, double *expected)
 {
   const int64_t rows    = SPGEMM_RATIO_ROWS < P->A.m / SPGEMM_RATIO_PLACES ? SPGEMM_RATIO_ROWS : P->A.m / SPGEMM_RATIO_PLACES;
   double        entries = 0, looks = 0;
@@ -506,19 +476,24 @@ static SysStatus SpgemmCompresses(const Spgemm *S, const SpgemmProduct *P, int *
   return status;
 }
 
+int SpgemmStamps(const Spgemm *S, const SpgemmProduct *P, double most, double entries)
+{
+  return most >= SPGEMM_STAMP_RATIO * SPGEMM_CACHED_ENTRIES && SPGEMM_STAMP_COLUMN_ENTRIES * (double)P->B.n <= entries && (double)S->options.nthread * (double)P->B.n * sizeof(struct SpgemmStamp) <= SPGEMM_WINDOWS;
+}
+
 /* Computes the last step's row starts, and its entries too if that costs nothing extra */
 static SysStatus SpgemmMakeLast(Spgemm *S, const SysCSR *A, const SysCSR *B, const SysCSR *C)
 {
   SpgemmProduct P      = SpgemmStepOperands(S, S->nstep - 1, A, B, C);
-  Step         *step   = &S->step[S->nstep - 1];
+  SpgemmStep   *step   = &S->step[S->nstep - 1];
   SysStatus     status = SpgemmPrepare(S, &P, step);
   int           make   = 0;
   double        most = 0, expected = 0;
 
   if (!status) status = SpgemmCompresses(S, &P, &make, &most, &expected);
   SpgemmTakeBatch(&P, step, SPGEMM_CACHED_ENTRIES, P.A.m ? expected / (double)P.A.m : 0);
-  P.stamps = make && most >= SPGEMM_STAMP_RATIO * SPGEMM_CACHED_ENTRIES && SPGEMM_STAMP_COLUMN_ENTRIES * (double)P.B.n <= expected && (double)S->options.nthread * (double)P.B.n * sizeof(struct SpgemmStamp) <= SPGEMM_WINDOWS;
-  if (!status) status = SpgemmRowsToThreads(S, &P, step, most);
+  P.stamps = make && SpgemmStamps(S, &P, most, expected);
+  if (!status) status = SpgemmRowsToThreads(S, &P, step, most, 1);
   if (status) return status;
   if (make && SpgemmTakeRoom(S, step, &P, expected, most)) return SpgemmMake(S, &P, step);
   if (!make || !SpgemmAllocateEntries(step, &P, SpgemmBound(&P, step, S->options.nthread, SPGEMM_COPIED_ENTRIES) + SPGEMM_PAD)) return SpgemmCountRows(S, &P, step);
@@ -541,7 +516,7 @@ static SysStatus SpgemmMakeSteps(Spgemm *S, const SysCSR *A, const SysCSR *B, co
   if (S->nstep == 2) {
     S->reverse = SpgemmReverses(S->type, SpgemmFirstProducts(S, 0, A, B, C), SpgemmFirstProducts(S, 1, A, B, C));
     status     = SpgemmMakeInner(S, A, B, C);
-    if (status) return status;
+    if (status || S->chain) return status;
   }
   return SpgemmMakeLast(S, A, B, C);
 }
@@ -583,9 +558,43 @@ const SysInt *SpgemmRowStarts(const Spgemm *S)
   return S->step[S->nstep - 1].i;
 }
 
+/* Releases the values of the transpose and of the first step's result, which only new values need again */
+static void SpgemmDropValues(Spgemm *S)
+{
+  SysCSR *T = &S->transpose.T;
+
+  if (T->a) {
+    SpgemmRelease((SysScalar *)T->a, sizeof(*T->a) * (size_t)T->nz);
+    SpgemmAccount(S, -(double)sizeof(*T->a) * (double)T->nz);
+    T->a = NULL;
+  }
+  if (S->nstep == 1 || !S->inner.a) return;
+  SpgemmRelease(S->step[0].a, S->step[0].size_a);
+  SpgemmAccount(S, -(double)S->step[0].size_a);
+  S->step[0].a = NULL;
+  S->inner.a   = NULL;
+}
+
+/* Allocates them again; they stay then */
+static SysStatus SpgemmTakeValues(Spgemm *S)
+{
+  SysCSR *T = &S->transpose.T;
+
+  if (T->nz && !T->a) {
+    T->a = SpgemmAllocate(sizeof(*T->a) * (size_t)T->nz);
+    if (!T->a) return SYS_OUT_OF_MEMORY;
+    SpgemmAccount(S, (double)sizeof(*T->a) * (double)T->nz);
+  }
+  if (S->nstep == 1 || S->inner.a || !S->inner.nz) return SYS_SUCCESS;
+  S->inner.a = S->step[0].a = SpgemmAllocate(S->step[0].size_a);
+  if (!S->inner.a) return SYS_OUT_OF_MEMORY;
+  SpgemmAccount(S, (double)S->step[0].size_a);
+  return SYS_SUCCESS;
+}
+
 SysStatus SpgemmFill(Spgemm *S, const SysCSR *A, const SysCSR *B, const SysCSR *C, SysInt *i, SysInt *j, SysScalar *a)
 {
-  Step         *step   = &S->step[S->nstep - 1];
+  SpgemmStep   *step   = &S->step[S->nstep - 1];
   SpgemmProduct P      = SpgemmStepOperands(S, S->nstep - 1, A, B, C);
   const double  size   = (double)sizeof(*step->i) * (P.A.m + 1);
   SysStatus     status = SYS_SUCCESS;
@@ -594,15 +603,13 @@ SysStatus SpgemmFill(Spgemm *S, const SysCSR *A, const SysCSR *B, const SysCSR *
   SpgemmRelease(step->i, (size_t)size);
   step->i = NULL;
   SpgemmAccount(S, -size);
-  if (step->room) {
-    SpgemmDropWords(S);
-    SpgemmReleaseEntries(step);
-    S->info.bytes_kept = S->bytes;
-    return SYS_SUCCESS;
+  if (!step->room) {
+    SysAdvise(j, sizeof(*j) * (size_t)step->nonzeros);
+    SysAdvise(a, sizeof(*a) * (size_t)step->nonzeros);
   }
-  SysAdvise(j, sizeof(*j) * (size_t)step->nonzeros);
-  SysAdvise(a, sizeof(*a) * (size_t)step->nonzeros);
-  if (step->j) {
+  if (S->chain) SpgemmChainFill(S, i, j, a);
+  else if (step->room) SpgemmReleaseEntries(step);
+  else if (step->j) {
     SpgemmMove(j, step->j, sizeof(*j) * (size_t)step->nonzeros, step->size_j, step->nthread);
     SpgemmMove(a, step->a, sizeof(*a) * (size_t)step->nonzeros, step->size_a, step->nthread);
     SpgemmReleaseEntries(step);
@@ -616,12 +623,13 @@ SysStatus SpgemmFill(Spgemm *S, const SysCSR *A, const SysCSR *B, const SysCSR *
     status = SpgemmRun(S, step, &P, S->kernels->fill, S->info.rows, NULL);
   }
   SpgemmDropWords(S);
+  SpgemmDropValues(S);
   S->info.bytes_kept = S->bytes;
   return status;
 }
 
 /* Allocates the products' places if they are in proportion; otherwise each pass looks them up. placed[t]: part t's first place. */
-static void SpgemmTakePlaces(Spgemm *S, Step *step, const SpgemmProduct *P)
+static void SpgemmTakePlaces(Spgemm *S, SpgemmStep *step, const SpgemmProduct *P)
 {
   const double entries = (double)P->A.i[P->A.m] + (double)P->B.i[P->B.m] + step->nonzeros;
   int64_t      sum     = 0;
@@ -638,7 +646,7 @@ static void SpgemmTakePlaces(Spgemm *S, Step *step, const SpgemmProduct *P)
   if (step->places) SpgemmAccount(S, (double)step->size_places);
 }
 
-static void SpgemmDropPlaces(Spgemm *S, Step *step)
+static void SpgemmDropPlaces(Spgemm *S, SpgemmStep *step)
 {
   if (step->places) SpgemmAccount(S, -(double)step->size_places);
   SpgemmRelease(step->places, step->size_places);
@@ -647,18 +655,27 @@ static void SpgemmDropPlaces(Spgemm *S, Step *step)
   step->placed = NULL;
 }
 
-/* Computes new values. A second request means that more will follow: from then on places are kept. */
-static SysStatus SpgemmRevalueStep(Spgemm *S, Step *step, SpgemmProduct *P)
+void SpgemmRevalueBegin(Spgemm *S, SpgemmStep *step, SpgemmProduct *P)
 {
-  SysStatus status;
-
   if (step->again == 0) P->placed = step->placed = calloc((size_t)step->npart, sizeof(*step->placed));
   if (step->again == 1 && step->placed) SpgemmTakePlaces(S, step, P);
   P->places = step->places;
   P->known  = step->again > 1;
-  status    = SpgemmRun(S, step, P, S->kernels->revalue, NULL, NULL);
+}
+
+void SpgemmRevalueEnd(Spgemm *S, SpgemmStep *step, SysStatus status)
+{
   if (status) SpgemmDropPlaces(S, step);
   if (step->again < 2) step->again++;
+}
+
+static SysStatus SpgemmRevalueStep(Spgemm *S, SpgemmStep *step, SpgemmProduct *P)
+{
+  SysStatus status;
+
+  SpgemmRevalueBegin(S, step, P);
+  status = SpgemmRun(S, step, P, S->kernels->revalue, NULL, NULL);
+  SpgemmRevalueEnd(S, step, status);
   return status;
 }
 
@@ -667,6 +684,9 @@ SysStatus SpgemmRevalue(Spgemm *S, const SysCSR *A, const SysCSR *B, const SysCS
   SpgemmProduct P;
   SysStatus     status;
 
+  if (S->chain) return SpgemmChainRevalue(S, A, B, i, j, a);
+  status = SpgemmTakeValues(S);
+  if (status) return status;
   if (S->transpose.T.i) SpgemmTransposeValues(SpgemmTransposed(S->type, A, B)->a, S->options.nthread, &S->transpose);
   if (S->nstep == 2) {
     P      = SpgemmStepOperands(S, 0, A, B, C);
@@ -695,6 +715,7 @@ void SpgemmDestroy(Spgemm **out)
   Spgemm *S = *out;
 
   if (!S) return;
+  SpgemmChainDestroy(S);
   if (S->transpose.T.i) SpgemmTransposeDestroy(&S->transpose);
   SpgemmWordsDestroy(&S->words);
   for (int k = 0; k < S->nstep; k++) {

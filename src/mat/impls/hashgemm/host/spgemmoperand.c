@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "mat/impls/hashgemm/host/spgemmimpl.h"
+#include "mat/impls/hashgemm/host/spgemmstep.h"
 
 void SpgemmCut(int64_t m, const SysInt *i, int nthread, int64_t *cuts)
 {
@@ -218,15 +218,22 @@ static int SpgemmLikeRow(const SysCSR *A, int64_t r, int by)
   return by ? SpgemmShifted(j - n, n) : j[0] == j[-(int64_t)n] && !memcmp(j, j - n, sizeof(*j) * (size_t)n);
 }
 
-/* Returns one byte a row; NULL if less than `part` of a sample resemble their predecessor, or if memory is short */
-static uint8_t *SpgemmLikeRows(const SysCSR *A, int by, double part, int nthread)
+double SpgemmLikeRowsSample(const SysCSR *A, int by)
 {
   const int64_t step = A->m / 1000 + 1;
   int64_t       seen = 0, found = 0;
-  uint8_t      *like;
 
   for (int64_t r = 1; r < A->m; r += step, seen++) found += SpgemmLikeRow(A, r, by);
-  if ((double)found < part * (double)seen || !found) return NULL;
+  return seen ? (double)found / (double)seen : 0;
+}
+
+/* Returns one byte a row; NULL if less than `part` of a sample resemble their predecessor, or if memory is short */
+static uint8_t *SpgemmLikeRows(const SysCSR *A, int by, double part, int nthread)
+{
+  const double found = SpgemmLikeRowsSample(A, by);
+  uint8_t     *like;
+
+  if (found < part || found == 0) return NULL;
   like = SpgemmAllocate((size_t)A->m);
   if (!like) return NULL;
 #if defined(_OPENMP)
