@@ -154,6 +154,11 @@ M*/
 #define PCAMBINVERSE "ambinverse"
 
 /*MC
+   MATSOLVERAMB - "amb" - factors of PETSc for `PCILU` and `PCICC` that are solved with on the GPU
+M*/
+#define MATSOLVERAMB "amb"
+
+/*MC
    PCGAMGAMBAGG - `PCGAMGAMBAGG` = "ambagg" - a type of `PCGAMG` for `PCGAMGSetType()`: smoothed aggregation with a parallel set-up
 M*/
 #define PCGAMGAMBAGG "ambagg"

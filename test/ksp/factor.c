@@ -1,0 +1,345 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+static char help[] = "MATSOLVERAMB beside MATSOLVERPETSC: solves, transposed ones, sums, several right-hand sides, new values, orderings, zero pivots, shifts, the default of PCILU and PCICC.\n";
+
+#include "../testutil.h"
+
+static PetscScalar ValueSymmetric(PetscInt i, PetscInt j)
+{
+  return i == j ? 4.05 : -1 + 0.3 * PetscAbsReal(TestReal(PetscMin(i, j), PetscMax(i, j)));
+}
+
+static PetscScalar ValueConvection(PetscInt i, PetscInt j)
+{
+  return i == j ? 4.3 : -1 + 0.3 * PetscAbsReal(TestReal(i, j)) + (i < j ? 0.4 : -0.4);
+}
+
+static PetscScalar ValueBlocks(PetscInt i, PetscInt j)
+{
+  return i == j ? 8.0 : 0.5 * TestReal(PetscMin(i, j), PetscMax(i, j));
+}
+
+/* Row 7 has a zero pivot: it and its neighbours hold nothing but the diagonal */
+static PetscScalar ValuePivot(PetscInt i, PetscInt j)
+{
+  if (i == 7 || j == 7) return 0.0;
+  return ValueSymmetric(i, j);
+}
+
+static PetscScalar ValueOne(PetscInt i, PetscInt j)
+{
+  return TestReal(i, j);
+}
+
+static PetscInt RowDiagonal(PetscInt i, PetscInt M, PetscInt N, PetscInt cols[])
+{
+  cols[0] = i;
+  return 1;
+}
+
+static const TestShape convection = {"convection", 900, 900, TestRowGrid, ValueConvection, PETSC_FALSE};
+static const TestShape symmetric  = {"symmetric", 900, 900, TestRowGrid, ValueSymmetric, PETSC_FALSE};
+static const TestShape blocks     = {"blocks", 324, 324, TestRowBlocks, ValueBlocks, PETSC_FALSE};
+static const TestShape diagonal   = {"diagonal", 33, 33, RowDiagonal, ValueSymmetric, PETSC_FALSE};
+static const TestShape pivot      = {"pivot", 100, 100, TestRowGrid, ValuePivot, PETSC_FALSE};
+
+/* ------------------------------------------------- factors ------------------------------------------------- */
+
+typedef struct {
+  MatFactorType      type;
+  PetscInt           levels;
+  MatOrderingType    ordering;
+  MatFactorShiftType shift;
+} Kind;
+
+static PetscErrorCode Numeric(Mat F, Mat A, const Kind *kind, const MatFactorInfo *info)
+{
+  PetscFunctionBeginUser;
+  if (kind->type == MAT_FACTOR_ICC) PetscCall(MatCholeskyFactorNumeric(F, A, info));
+  else PetscCall(MatLUFactorNumeric(F, A, info));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Factor(Mat A, MatSolverType package, const Kind *kind, MatFactorInfo *info, Mat *F)
+{
+  IS rows, cols;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatFactorInfoInitialize(info));
+  info->levels      = kind->levels;
+  info->fill        = 1;
+  info->zeropivot   = 100 * PETSC_MACHINE_EPSILON;
+  info->shifttype   = (PetscReal)kind->shift;
+  info->shiftamount = kind->shift == MAT_SHIFT_NONE ? 0 : 0.01;
+  PetscCall(MatGetFactor(A, package, kind->type, F));
+  PetscCall(MatGetOrdering(A, kind->ordering, &rows, &cols));
+  if (kind->type == MAT_FACTOR_ICC) PetscCall(MatICCFactorSymbolic(*F, A, rows, info));
+  else PetscCall(MatILUFactorSymbolic(*F, A, rows, cols, info));
+  PetscCall(ISDestroy(&rows)); /* the factor keeps them */
+  PetscCall(ISDestroy(&cols));
+  PetscCall(Numeric(*F, A, kind, info));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode CompareSolves(TestDiff *d, Mat A, Mat F, Mat R, Mat G)
+{
+  Vec x, b, y, s;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatCreateVecs(A, &x, &b));
+  PetscCall(MatCreateVecs(R, &y, &s));
+  PetscCall(TestVecSet(b, 3));
+  PetscCall(TestVecSet(s, 3));
+  for (int again = 0; again < 2; again++) {
+    PetscCall(MatSolve(F, b, x));
+    PetscCall(MatSolve(G, s, y));
+    PetscCall(TestDiffVec(d, "MatSolve", x, y, NULL));
+    PetscCall(MatSolveTranspose(F, b, x));
+    PetscCall(MatSolveTranspose(G, s, y));
+    PetscCall(TestDiffVec(d, "MatSolveTranspose", x, y, NULL));
+  }
+  PetscCall(MatSolveAdd(F, b, x, x));
+  PetscCall(MatSolveAdd(G, s, y, y));
+  PetscCall(TestDiffVec(d, "MatSolveAdd, in place", x, y, NULL));
+  PetscCall(MatSolveAdd(F, b, b, x));
+  PetscCall(MatSolveAdd(G, s, s, y));
+  PetscCall(TestDiffVec(d, "MatSolveAdd", x, y, NULL));
+  PetscCall(VecDestroy(&x));
+  PetscCall(VecDestroy(&b));
+  PetscCall(VecDestroy(&y));
+  PetscCall(VecDestroy(&s));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Eleven right-hand sides, with a gap behind each; the type of dense matrices is that of the vectors */
+static PetscErrorCode CompareColumns(TestDiff *d, Mat A, Mat F, Mat G)
+{
+  Mat      B, X, C, Y;
+  PetscInt rows;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatGetSize(A, &rows, NULL));
+  PetscCall(TestDenseCreate(rows, 11, 2, ValueOne, &B));
+  PetscCall(TestDenseCreate(rows, 11, 3, ValueOne, &X));
+  PetscCall(MatConvert(B, MATSEQDENSE, MAT_INITIAL_MATRIX, &C));
+  PetscCall(MatConvert(X, MATSEQDENSE, MAT_INITIAL_MATRIX, &Y));
+  PetscCall(MatMatSolve(F, B, X));
+  PetscCall(MatMatSolve(G, C, Y));
+  for (PetscInt k = 0; k < 11; k++) {
+    Vec x, y;
+
+    PetscCall(MatDenseGetColumnVecRead(X, k, &x));
+    PetscCall(MatDenseGetColumnVecRead(Y, k, &y));
+    PetscCall(TestDiffVec(d, "MatMatSolve", x, y, NULL));
+    PetscCall(MatDenseRestoreColumnVecRead(Y, k, &y));
+    PetscCall(MatDenseRestoreColumnVecRead(X, k, &x));
+  }
+  PetscCall(MatDestroy(&B));
+  PetscCall(MatDestroy(&X));
+  PetscCall(MatDestroy(&C));
+  PetscCall(MatDestroy(&Y));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode CompareFactors(TestDiff *d, const TestShape *shape, const Kind *kind)
+{
+  MatFactorInfo info;
+  MatSolverType type;
+  PetscBool     amb;
+  Mat           A, R, F, G;
+
+  PetscFunctionBeginUser;
+  PetscCall(TestPairCreate(shape, &A, &R));
+  PetscCall(Factor(A, MATSOLVERAMB, kind, &info, &F));
+  PetscCall(Factor(R, MATSOLVERPETSC, kind, &info, &G));
+  PetscCall(MatFactorGetSolverType(F, &type));
+  PetscCall(PetscStrcmp(type, MATSOLVERAMB, &amb));
+  TestExpect(d, "the factor is of another package", amb);
+  PetscCall(CompareSolves(d, A, F, R, G));
+  PetscCall(CompareColumns(d, A, F, G));
+  for (int again = 0; again < 2; again++) { /* new values */
+    PetscCall(MatShift(A, 0.5));
+    PetscCall(MatShift(R, 0.5));
+    PetscCall(Numeric(F, A, kind, &info));
+    PetscCall(Numeric(G, R, kind, &info));
+    PetscCall(CompareSolves(d, A, F, R, G));
+  }
+  PetscCall(MatDestroy(&F));
+  PetscCall(MatDestroy(&G));
+  PetscCall(TestPairDestroy(&A, &R));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode CompareKinds(TestDiff *d, MatFactorType type, PetscInt levels)
+{
+  static const TestShape *const general[] = {&convection, &blocks, &diagonal}, *const even[] = {&symmetric, &blocks, &diagonal};
+  const MatOrderingType orderings[] = {MATORDERINGNATURAL, MATORDERINGRCM};
+
+  PetscFunctionBeginUser;
+  for (int s = 0; s < 3; s++) {
+    for (int o = 0; o < 2; o++) {
+      const Kind kind = {type, levels, orderings[o], MAT_SHIFT_NONE};
+
+      PetscCall(CompareFactors(d, type == MAT_FACTOR_ICC ? even[s] : general[s], &kind));
+    }
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode ILU0(TestDiff *d)
+{
+  PetscFunctionBeginUser;
+  PetscCall(CompareKinds(d, MAT_FACTOR_ILU, 0));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode ILU2(TestDiff *d)
+{
+  PetscFunctionBeginUser;
+  PetscCall(CompareKinds(d, MAT_FACTOR_ILU, 2));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode ICC0(TestDiff *d)
+{
+  PetscFunctionBeginUser;
+  PetscCall(CompareKinds(d, MAT_FACTOR_ICC, 0));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode ICC1(TestDiff *d)
+{
+  PetscFunctionBeginUser;
+  PetscCall(CompareKinds(d, MAT_FACTOR_ICC, 1));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ------------------------------------------------- pivots ------------------------------------------------- */
+
+static PetscErrorCode Pivots(TestDiff *d)
+{
+  const MatFactorType      types[]  = {MAT_FACTOR_ILU, MAT_FACTOR_ICC};
+  const MatFactorShiftType shifts[] = {MAT_SHIFT_NONZERO, MAT_SHIFT_POSITIVE_DEFINITE, MAT_SHIFT_INBLOCKS};
+
+  PetscFunctionBeginUser;
+  for (int t = 0; t < 2; t++) {
+    const Kind     none = {types[t], 0, MATORDERINGNATURAL, MAT_SHIFT_NONE};
+    MatFactorInfo  info;
+    MatFactorError error[2];
+    PetscReal      value[2];
+    PetscInt       row[2];
+    Mat            A, R, F, G;
+
+    PetscCall(TestPairCreate(&pivot, &A, &R));
+    PetscCall(Factor(A, MATSOLVERAMB, &none, &info, &F));
+    PetscCall(Factor(R, MATSOLVERPETSC, &none, &info, &G));
+    PetscCall(MatFactorGetError(F, &error[0]));
+    PetscCall(MatFactorGetError(G, &error[1]));
+    TestExpect(d, "a zero pivot is no error", (PetscBool)(error[0] == MAT_FACTOR_NUMERIC_ZEROPIVOT && error[1] == error[0]));
+    PetscCall(MatFactorGetErrorZeroPivot(F, &value[0], &row[0]));
+    PetscCall(MatFactorGetErrorZeroPivot(G, &value[1], &row[1]));
+    TestExpect(d, "another zero pivot", (PetscBool)(value[0] == value[1] && row[0] == row[1]));
+    PetscCall(MatShift(A, 1.0)); /* a factor that has failed can be made again */
+    PetscCall(MatShift(R, 1.0));
+    PetscCall(MatFactorClearError(F));
+    PetscCall(MatFactorClearError(G));
+    PetscCall(Numeric(F, A, &none, &info));
+    PetscCall(Numeric(G, R, &none, &info));
+    PetscCall(CompareSolves(d, A, F, R, G));
+    PetscCall(MatDestroy(&F));
+    PetscCall(MatDestroy(&G));
+    PetscCall(TestPairDestroy(&A, &R));
+    for (int s = 0; s < 3; s++) {
+      const Kind kind = {types[t], 0, MATORDERINGNATURAL, shifts[s]};
+
+      PetscCall(CompareFactors(d, &pivot, &kind));
+    }
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ------------------------------------------------- preconditioners ------------------------------------------------- */
+
+static PetscErrorCode Solve(Mat A, PCType type, MatSolverType package, PetscInt *its, PetscBool *amb)
+{
+  MatSolverType used;
+  KSP           ksp;
+  PC            pc;
+  Vec           x, b;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatCreateVecs(A, &x, &b));
+  PetscCall(TestVecSet(b, 5));
+  PetscCall(KSPCreate(PETSC_COMM_SELF, &ksp));
+  PetscCall(KSPSetOperators(ksp, A, A));
+  PetscCall(KSPSetType(ksp, KSPGMRES));
+  PetscCall(KSPGetPC(ksp, &pc));
+  PetscCall(PCSetType(pc, type));
+  if (package) PetscCall(PCFactorSetMatSolverType(pc, package));
+  PetscCall(KSPSolve(ksp, b, x));
+  PetscCall(KSPGetIterationNumber(ksp, its));
+  PetscCall(PCFactorGetMatSolverType(pc, &used));
+  PetscCall(PetscStrcmp(used, MATSOLVERAMB, amb));
+  PetscCall(KSPDestroy(&ksp));
+  PetscCall(VecDestroy(&x));
+  PetscCall(VecDestroy(&b));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* By default the package serves matrices of petsc-amb on a GPU, unless -petscamb_factor is petsc */
+static PetscErrorCode Default(TestDiff *d)
+{
+  const PCType types[]   = {PCILU, PCICC};
+  char         value[16] = "";
+  PetscBool    keep, device, amb, plain;
+  Mat          A, R;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscOptionsGetString(NULL, NULL, "-petscamb_factor", value, sizeof(value), NULL));
+  PetscCall(PetscStrcmp(value, "petsc", &keep));
+  PetscCall(TestPairCreate(&symmetric, &A, &R));
+  PetscCall(TestOnDevice(A, &device));
+  for (int t = 0; t < 2; t++) {
+    PetscInt petsc, own, given;
+
+    PetscCall(Solve(R, types[t], NULL, &petsc, &plain));
+    TestExpect(d, "a MATAIJ has the package by default", (PetscBool)!plain);
+    PetscCall(Solve(A, types[t], NULL, &own, &amb));
+    TestExpect(d, "the default is another package", (PetscBool)(amb == (PetscBool)(device && !keep)));
+    PetscCall(Solve(A, types[t], MATSOLVERAMB, &given, &amb));
+    TestExpect(d, "the package that was given is not used", amb);
+    TestExpect(d, "another number of iterations", (PetscBool)(own == petsc && given == petsc));
+  }
+  PetscCall(TestPairDestroy(&A, &R));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static const TestCase tests[] = {
+  {"ilu(0)",  ILU0   },
+  {"ilu(2)",  ILU2   },
+  {"icc(0)",  ICC0   },
+  {"icc(1)",  ICC1   },
+  {"pivots",  Pivots },
+  {"default", Default},
+  {NULL,      NULL   }
+};
+
+int main(int argc, char **argv)
+{
+  PetscCall(TestInitialize(&argc, &argv, help));
+  PetscCall(TestRun(tests));
+  return TestFinalize();
+}
+
+/*TEST
+
+  test:
+    args: -mat_type {{aij amb}} -petscamb_factor {{petsc model device}} -mat_shadow_tune off -options_left no
+    output:
+      ok ilu(0)
+      ok ilu(2)
+      ok icc(0)
+      ok icc(1)
+      ok pivots
+      ok default
+
+TEST*/
