@@ -159,6 +159,11 @@ M*/
 #define MATSOLVERAMB "amb"
 
 /*MC
+   MATORDERINGAMBCOLOR - "ambcolor" - an ordering for incomplete factors with few levels
+M*/
+#define MATORDERINGAMBCOLOR "ambcolor"
+
+/*MC
    PCGAMGAMBAGG - `PCGAMGAMBAGG` = "ambagg" - a type of `PCGAMG` for `PCGAMGSetType()`: smoothed aggregation with a parallel set-up
 M*/
 #define PCGAMGAMBAGG "ambagg"
