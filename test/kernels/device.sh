@@ -95,7 +95,7 @@ sums)
   small=("sums" "several" "many" "not finite" "updates" "gathers" "exchanges" "ends")
   ;;
 factor)
-  sources=(test/kernels/factordevice.cu src/sys/*.cu src/mat/factor/{cuda/*.cu,host/*.c})
+  sources=(test/kernels/factordevice.cu src/sys/*.cu src/mat/factor/{cuda/*.cu,host/factorplan.c})
   small=("solves" "several" "new values" "not finite")
   ;;
 *)

@@ -257,6 +257,117 @@ static PetscErrorCode Pivots(TestDiff *d)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* ------------------------------------------------- bits ------------------------------------------------- */
+
+/* Neighbors so far away that columns need more than 16 bits */
+static PetscInt RowFar(PetscInt i, PetscInt M, PetscInt N, PetscInt cols[])
+{
+  const PetscInt near[] = {i - 66000, i - 300, i, i + 300, i + 66000};
+  PetscInt       n      = 0;
+
+  for (int k = 0; k < 5; k++) {
+    if (near[k] >= 0 && near[k] < N) cols[n++] = near[k];
+  }
+  return n;
+}
+
+static const TestShape far   = {"far", 70000, 70000, RowFar, ValueSymmetric, PETSC_FALSE};
+static const TestShape large = {"large", 10000, 10000, TestRowGrid, ValueSymmetric, PETSC_FALSE};
+
+/* Did the compiler of PETSc fuse a multiplication with a subtraction? Then the product of x and v keeps its low digits, and b - v x is not zero. */
+static PetscErrorCode Fuses(PetscBool *fuses)
+{
+  const Kind           kind = {MAT_FACTOR_ILU, 0, MATORDERINGNATURAL, MAT_SHIFT_NONE};
+  const PetscScalar    v = 1 + 3 * PETSC_MACHINE_EPSILON, x = 1 + 5 * PETSC_MACHINE_EPSILON;
+  volatile PetscScalar product = v * x;
+  MatFactorInfo        info;
+  PetscScalar         *a;
+  Mat                  A, F;
+  Vec                  b, y;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatCreateSeqAIJ(PETSC_COMM_SELF, 2, 2, 2, NULL, &A));
+  PetscCall(MatSetValue(A, 0, 0, 1.0, INSERT_VALUES));
+  PetscCall(MatSetValue(A, 1, 0, v, INSERT_VALUES));
+  PetscCall(MatSetValue(A, 1, 1, 1.0, INSERT_VALUES));
+  PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+  PetscCall(Factor(A, MATSOLVERPETSC, &kind, &info, &F));
+  PetscCall(MatCreateVecs(A, &y, &b));
+  PetscCall(VecGetArrayWrite(b, &a));
+  a[0] = x;
+  a[1] = product;
+  PetscCall(VecRestoreArrayWrite(b, &a));
+  PetscCall(MatSolve(F, b, y));
+  PetscCall(VecGetArray(y, &a));
+  *fuses = (PetscBool)(a[1] != 0.0);
+  PetscCall(VecRestoreArray(y, &a));
+  PetscCall(VecDestroy(&b));
+  PetscCall(VecDestroy(&y));
+  PetscCall(MatDestroy(&F));
+  PetscCall(MatDestroy(&A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Fifty solves, the later ones from the layout for the host: PETSc's bits, or on a GPU the same ones each time */
+static PetscErrorCode Bits(TestDiff *d)
+{
+  static const TestShape *const shapes[] = {&large, &far, &convection};
+  const MatFactorType           types[]  = {MAT_FACTOR_ILU, MAT_FACTOR_ICC};
+  PetscBool                     fuses = PETSC_FALSE, device;
+
+  PetscFunctionBeginUser;
+  PetscCall(Fuses(&fuses));
+  for (int s = 0; s < 3; s++) {
+    for (int t = 0; t < (shapes[s] == &convection ? 1 : 2); t++) {
+      const Kind    kind = {types[t], 0, MATORDERINGNATURAL, MAT_SHIFT_NONE};
+      MatFactorInfo info;
+      Mat           A, R, F, G;
+      Vec           b, x, y, z;
+
+      PetscCall(TestPairCreate(shapes[s], &A, &R));
+      PetscCall(TestOnDevice(A, &device));
+      PetscCall(Factor(A, MATSOLVERAMB, &kind, &info, &F));
+      PetscCall(Factor(R, MATSOLVERPETSC, &kind, &info, &G));
+      PetscCall(MatCreateVecs(A, &x, &b));
+      PetscCall(VecDuplicate(x, &z));
+      PetscCall(MatCreateVecs(R, &y, NULL));
+      PetscCall(TestVecSet(b, 7));
+      for (int values = 0; values < 2; values++) {
+        for (int k = 0; k < 25; k++) {
+          PetscBool same;
+
+          PetscCall(MatSolve(F, b, x));
+          if (k == 0) PetscCall(VecCopy(x, z));
+          PetscCall(VecEqual(x, z, &same));
+          TestExpect(d, "solves have other bits than the first one", same);
+        }
+        PetscCall(VecCopy(b, z));
+        PetscCall(MatSolve(G, z, y));
+        PetscCall(TestDiffVec(d, "MatSolve", x, y, NULL));
+        if (!device && !fuses) {
+          PetscBool same;
+
+          PetscCall(VecEqual(x, y, &same));
+          TestExpect(d, "other bits than PETSc's", same);
+        }
+        PetscCall(MatShift(A, 0.25));
+        PetscCall(MatShift(R, 0.25));
+        PetscCall(Numeric(F, A, &kind, &info));
+        PetscCall(Numeric(G, R, &kind, &info));
+      }
+      PetscCall(VecDestroy(&b));
+      PetscCall(VecDestroy(&x));
+      PetscCall(VecDestroy(&y));
+      PetscCall(VecDestroy(&z));
+      PetscCall(MatDestroy(&F));
+      PetscCall(MatDestroy(&G));
+      PetscCall(TestPairDestroy(&A, &R));
+    }
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* ------------------------------------------------- preconditioners ------------------------------------------------- */
 
 static PetscErrorCode Solve(Mat A, PCType type, MatSolverType package, PetscInt *its, PetscBool *amb)
@@ -319,6 +430,7 @@ static const TestCase tests[] = {
   {"icc(0)",  ICC0   },
   {"icc(1)",  ICC1   },
   {"pivots",  Pivots },
+  {"bits",    Bits   },
   {"default", Default},
   {NULL,      NULL   }
 };
@@ -340,6 +452,20 @@ int main(int argc, char **argv)
       ok icc(0)
       ok icc(1)
       ok pivots
+      ok bits
+      ok default
+
+  test:
+    suffix: device
+    requires: cuda
+    args: -mat_type {{aijcusparse amb}} -dense_type densecuda -petscamb_factor device -mat_shadow_tune off -options_left no
+    output:
+      ok ilu(0)
+      ok ilu(2)
+      ok icc(0)
+      ok icc(1)
+      ok pivots
+      ok bits
       ok default
 
 TEST*/

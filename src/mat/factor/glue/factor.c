@@ -4,6 +4,7 @@
    whose matrix is on the GPU.
 */
 #include "mat/factor/glue/factor.h"
+#include "mat/factor/host/factorpolicy.h"
 #include "mat/shadow/user/shadowoptions.h"
 
 #define FACTOR_NAME "MatFactorAMB"
@@ -39,20 +40,90 @@ static PetscErrorCode MatFactorAMBDestroy(PetscAMBCtxArgument arg)
 
   PetscFunctionBegin;
   MatFactorAMBResetDevice(f);
+  FactorSolverDestroy(&f->solver);
   PetscCall(ISDestroy(&f->rows));
   PetscCall(ISDestroy(&f->cols));
   PetscCall(PetscFree(f));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* ------------------------------------------------- solves on the host ------------------------------------------------- */
+
+/* Lays the factor out, or brings its new values; *f->declined if PETSc's solve is as good */
+static PetscErrorCode FactorSolverSetUp(Mat F, MatFactorAMB *f)
+{
+  FactorArrays s;
+  FactorRows   rows[2], turned = {0};
+  SysStatus    status = SYS_SUCCESS;
+
+  PetscFunctionBegin;
+  PetscCall(FactorArraysGet(F, f, &s));
+  if (f->symmetric) status = FactorRowsTranspose(&s.rows[1], &turned);
+  rows[0] = f->symmetric ? turned : s.rows[0];
+  rows[1] = s.rows[1];
+  if (status == SYS_SUCCESS && !f->solver) status = FactorSolverCreate(rows, f->symmetric, &f->solver);
+  if (status == SYS_SUCCESS && f->solver) FactorSolverUpdate(f->solver, rows, s.diagonal, s.a);
+  f->current  = (PetscBool)(status == SYS_SUCCESS && f->solver);
+  f->declined = (PetscBool)!f->current;
+  FactorRowsDestroy(&turned);
+  PetscCall(FactorArraysFree(&s));
+  if (f->declined) PetscCall(PetscInfo(F, "MATSOLVERPETSC solves: %s\n", status == SYS_SUCCESS ? "rows depend on one another in chains, or are long" : "memory is short"));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The first solves are PETSc's, until the gain of as many more would repay the layout */
+static PetscErrorCode MatSolve_FactorAMB(Mat F, Vec b, Vec x)
+{
+  MatFactorAMB      *f;
+  const PetscScalar *from;
+  PetscScalar       *to;
+  MatInfo            info;
+
+  PetscFunctionBegin;
+  PetscCall(MatFactorAMBGet(F, &f));
+  if (!f->current && !f->declined && f->solves++ >= (f->solver ? FACTOR_UPDATE_SOLVES : FACTOR_LAYOUT_SOLVES)) PetscCall(FactorSolverSetUp(F, f));
+  if (!f->current) {
+    PetscCall((*f->solve[0])(F, b, x));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(VecGetArrayRead(b, &from));
+  PetscCall(VecGetArrayWrite(x, &to));
+  FactorSolverSolve(f->solver, from, to);
+  PetscCall(VecRestoreArrayWrite(x, &to));
+  PetscCall(VecRestoreArrayRead(b, &from));
+  PetscCall(MatGetInfo(F, MAT_LOCAL, &info));
+  PetscCall(PetscLogFlops((f->symmetric ? 4 : 2) * info.nz_used - (f->symmetric ? 3 : 1) * F->rmap->n));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Sets the solve on the host: in the natural order, and without I-nodes, whose rows PETSc solves for together, with other sums, from fewer columns */
+static PetscErrorCode MatFactorAMBSetUpHost(Mat F, MatFactorAMB *f)
+{
+  PetscInt  nodes = 0;
+  PetscBool natural;
+
+  PetscFunctionBegin;
+  PetscCall(ISIdentity(f->rows, &natural));
+  if (natural) PetscCall(ISIdentity(f->cols, &natural));
+  if (!f->symmetric) PetscCall(MatInodeGetInodeSizes(F, &nodes, NULL, NULL));
+  f->current = PETSC_FALSE;
+  f->solves  = 0;
+  if (natural && !nodes && !f->declined && !F->factorerrortype) F->ops->solve = MatSolve_FactorAMB;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ------------------------------------------------- phases ------------------------------------------------- */
+
 /* PETSc copies newer values from the GPU before it factors */
 static PetscErrorCode MatFactorNumeric_AMB(Mat F, Mat A, const MatFactorInfo *info)
 {
   const PetscScalar *a;
   MatFactorAMB      *f;
+  FactorWhere        where;
 
   PetscFunctionBegin;
   PetscCall(MatFactorAMBGet(F, &f));
+  PetscCall(FactorGetWhere(&where));
   PetscCall(MatSeqAIJGetArrayRead(A, &a));
   PetscCall(MatSeqAIJRestoreArrayRead(A, &a));
   PetscCall((*f->numeric)(F, A, info));
@@ -60,7 +131,8 @@ static PetscErrorCode MatFactorNumeric_AMB(Mat F, Mat A, const MatFactorInfo *in
   f->solve[1] = F->ops->solvetranspose;
   f->matsolve = F->ops->matsolve;
   f->device   = PETSC_FALSE;
-  PetscCall(MatFactorAMBSetUpDevice(F, A, f));
+  PetscCall(MatFactorAMBSetUpDevice(F, A, f, where));
+  if (!f->device && where != FACTOR_PETSC) PetscCall(MatFactorAMBSetUpHost(F, f));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -71,13 +143,14 @@ static PetscErrorCode MatFactorAMBSymbolicEnd(Mat F, IS rows, IS cols)
   PetscFunctionBegin;
   PetscCall(MatFactorAMBGet(F, &f));
   MatFactorAMBResetDevice(f);
+  FactorSolverDestroy(&f->solver);
   PetscCall(PetscObjectReference((PetscObject)rows));
   PetscCall(PetscObjectReference((PetscObject)cols));
   PetscCall(ISDestroy(&f->rows));
   PetscCall(ISDestroy(&f->cols));
   f->rows    = rows;
   f->cols    = cols;
-  f->planned = PETSC_FALSE;
+  f->planned = f->declined = PETSC_FALSE;
   if (f->symmetric) {
     f->numeric                    = F->ops->choleskyfactornumeric;
     F->ops->choleskyfactornumeric = MatFactorNumeric_AMB;
@@ -120,10 +193,12 @@ static PetscErrorCode MatView_FactorAMB(Mat F, PetscViewer viewer)
   PetscCall(MatFactorAMBGet(F, &f));
   PetscCall((*f->view)(F, viewer));
   PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERASCII, &ascii));
-  if (!ascii || !f->planned) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!ascii || (!f->planned && !f->current)) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscViewerGetFormat(viewer, &format));
   if (format != PETSC_VIEWER_ASCII_INFO && format != PETSC_VIEWER_ASCII_INFO_DETAIL) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscViewerASCIIPrintf(viewer, "solves on the %s: %" PetscInt_FMT " and %" PetscInt_FMT " levels, expected %.3g ms on the GPU, %.3g ms on the host\n", f->device ? "GPU" : "host", f->levels[0], f->levels[1], 1e3 * f->seconds[1], 1e3 * f->seconds[0]));
+  if (f->planned)
+    PetscCall(PetscViewerASCIIPrintf(viewer, "solves on the %s: %" PetscInt_FMT " and %" PetscInt_FMT " levels, expected %.3g ms on the GPU, %.3g ms on the host\n", f->device ? "GPU" : "host", f->levels[0], f->levels[1], 1e3 * f->seconds[1], 1e3 * f->seconds[0]));
+  if (f->current) PetscCall(PetscViewerASCIIPrintf(viewer, "solves in windows of rows sorted by level\n"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -151,7 +226,8 @@ static PetscErrorCode MatFactorGetSolverType_AMB(Mat F, MatSolverType *type)
    The time of a solve is at least the number of levels times a microsecond, where the level of a row is the length of the longest chain of rows that it depends on. An
    ordering with few levels makes it short.
 
-   For a matrix on the host all operations are those of `MATSOLVERPETSC`.
+   For a matrix on the host all operations but `MatSolve()` are those of `MATSOLVERPETSC`. After some solves, those with a factor in the natural order run from a second copy
+   of it, in which rows that do not depend on one another follow each other; sums, and so bits, are those of PETSc.
 
    Example:
 .vb

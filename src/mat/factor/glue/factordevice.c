@@ -10,56 +10,6 @@
 
 /* ------------------------------------------------- triangles ------------------------------------------------- */
 
-/* A factor of PETSc: its triangles, and where the reciprocals of the diagonal are. LU has the rows of L one after the other, then those of U from the last to the first,
-   each with its
-   diagonal at its end. ICC has the rows of U, each with its diagonal at its end. */
-typedef struct {
-  FactorRows         rows[2];
-  PetscInt          *begin, *diagonal, nz;
-  const PetscScalar *a;
-} FactorArrays;
-
-static PetscErrorCode FactorArraysGet(Mat F, const MatFactorAMB *f, FactorArrays *s)
-{
-  const PetscInt  n = F->rmap->n;
-  const PetscInt *i, *j;
-  PetscInt        m;
-  PetscBool       done;
-  PetscScalar    *a;
-
-  PetscFunctionBegin;
-  PetscCall(PetscMemzero(s, sizeof(*s)));
-  PetscCall((*(f->symmetric ? F->ops->getrowij : MatAIJBaseSeq.getrowij))(F, 0, PETSC_FALSE, f->symmetric, &m, &i, &j, &done)); /* copies nothing */
-  PetscCall(PetscMalloc2(n + 1, &s->begin, n + 1, &s->diagonal));
-  if (f->symmetric) {
-    for (PetscInt r = 0; r < n; r++) s->diagonal[r] = i[r + 1] - 1;
-    s->nz = i[n];
-    PetscCall(MatSeqSBAIJGetArray(F, &a));
-    s->a = a;
-    PetscCall(MatSeqSBAIJRestoreArray(F, &a));
-    s->rows[1] = (FactorRows){n, i, s->diagonal, j, NULL};
-  } else {
-    s->nz = i[n];
-    for (PetscInt r = n; r-- > 0;) {
-      s->begin[r] = s->nz;
-      while (j[s->nz] != r) s->nz++;
-      s->diagonal[r] = s->nz++;
-    }
-    PetscCall(MatSeqAIJGetArrayRead(F, &s->a));
-    PetscCall(MatSeqAIJRestoreArrayRead(F, (const PetscScalar **)&a));
-    s->rows[0] = (FactorRows){n, i, i + 1, j, NULL};
-    s->rows[1] = (FactorRows){n, s->begin, s->diagonal, j, NULL};
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode FactorArraysFree(FactorArrays *s)
-{
-  PetscFunctionBegin;
-  PetscCall(PetscFree2(s->begin, s->diagonal));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* Sets *good to PETSC_FALSE if memory was short or an array too long, so that the host solves */
 static PetscErrorCode FactorCheck(Mat F, SysStatus status, PetscBool *good)
 {
@@ -204,21 +154,21 @@ static PetscErrorCode FactorSolveVec(Mat F, Vec b, Vec x, PetscBool transpose)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode MatSolve_FactorAMB(Mat F, Vec b, Vec x)
+static PetscErrorCode MatSolve_FactorAMBDevice(Mat F, Vec b, Vec x)
 {
   PetscFunctionBegin;
   PetscCall(FactorSolveVec(F, b, x, PETSC_FALSE));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode MatSolveTranspose_FactorAMB(Mat F, Vec b, Vec x)
+static PetscErrorCode MatSolveTranspose_FactorAMBDevice(Mat F, Vec b, Vec x)
 {
   PetscFunctionBegin;
   PetscCall(FactorSolveVec(F, b, x, PETSC_TRUE));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode MatMatSolve_FactorAMB(Mat F, Mat B, Mat X)
+static PetscErrorCode MatMatSolve_FactorAMBDevice(Mat F, Mat B, Mat X)
 {
   MatFactorAMB      *f;
   const PetscScalar *from;
@@ -245,7 +195,7 @@ static PetscErrorCode MatMatSolve_FactorAMB(Mat F, Mat B, Mat X)
 
       PetscCall(MatDenseGetColumnVecRead(B, k, &b));
       PetscCall(MatDenseGetColumnVecWrite(X, k, &x));
-      PetscCall(MatSolve_FactorAMB(F, b, x));
+      PetscCall(MatSolve_FactorAMBDevice(F, b, x));
       PetscCall(MatDenseRestoreColumnVecWrite(X, k, &x));
       PetscCall(MatDenseRestoreColumnVecRead(B, k, &b));
     }
@@ -254,14 +204,12 @@ static PetscErrorCode MatMatSolve_FactorAMB(Mat F, Mat B, Mat X)
 }
 
 /* Without operations for sums PETSC adds a solution to a vector, on the GPU */
-PetscErrorCode MatFactorAMBSetUpDevice(Mat F, Mat A, MatFactorAMB *f)
+PetscErrorCode MatFactorAMBSetUpDevice(Mat F, Mat A, MatFactorAMB *f, FactorWhere where)
 {
   FactorArrays s;
-  FactorWhere  where;
   PetscBool    device;
 
   PetscFunctionBegin;
-  PetscCall(FactorGetWhere(&where));
   if (!MatAIJValuesOnDevice(A) || F->factorerrortype || where == FACTOR_PETSC || !F->rmap->n) PetscFunctionReturn(PETSC_SUCCESS);
   if (!f->pair[0] && f->planned) PetscFunctionReturn(PETSC_SUCCESS); /* the host was sooner */
   PetscCall(FactorArraysGet(F, f, &s));
@@ -276,9 +224,9 @@ PetscErrorCode MatFactorAMBSetUpDevice(Mat F, Mat A, MatFactorAMB *f)
   PetscCall(FactorArraysFree(&s));
   f->device = device;
   if (!device) PetscFunctionReturn(PETSC_SUCCESS);
-  F->ops->solve             = MatSolve_FactorAMB;
-  F->ops->solvetranspose    = MatSolveTranspose_FactorAMB;
-  F->ops->matsolve          = MatMatSolve_FactorAMB;
+  F->ops->solve             = MatSolve_FactorAMBDevice;
+  F->ops->solvetranspose    = MatSolveTranspose_FactorAMBDevice;
+  F->ops->matsolve          = MatMatSolve_FactorAMBDevice;
   F->ops->solveadd          = NULL;
   F->ops->solvetransposeadd = NULL;
   PetscFunctionReturn(PETSC_SUCCESS);

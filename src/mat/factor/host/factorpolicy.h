@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   Estimates that decide whether a factor's solves run on the GPU or on the host
+   The numbers that decide how a factor solves: on the GPU or on the host, and there from which layout
 */
 #pragma once
 
@@ -10,6 +10,11 @@
 #define FACTOR_ENTRY_SECONDS  1.2e-9 /* an entry on the host, one thread */
 #define FACTOR_WAIT_SECONDS   30.e-6 /* the host waits for the right-hand side, and the GPU for the solution */
 #define FACTOR_BUS_RATE       1.2e10 /* bytes of a second between host and GPU */
+
+/* Solves with a factor before it is laid out for the host, and before new values are brought. The layout takes as long as 6 of PETSc's solves, new values as 2, and a
+   solve gains a third. */
+#define FACTOR_LAYOUT_SOLVES 20
+#define FACTOR_UPDATE_SOLVES 6
 
 static inline double FactorDeviceSeconds(double levels, double bytes)
 {
