@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-static char help[] = "MATSOLVERAMB beside MATSOLVERPETSC: solves, transposed ones, sums, several right-hand sides, new values, orderings, zero pivots, shifts, the default of PCILU and PCICC.\n";
+static char help[] = "MATSOLVERAMB beside MATSOLVERPETSC: solves, transposed ones, sums, several right-hand sides, new values, orderings, zero pivots, shifts, the default of PCILU and PCICC.\n\
+  -factor_times N : instead prints times of solves, medians of N pairs in turns, with the natural order of grids\n";
 
 #include "../testutil.h"
+#include <time.h>
 
 static PetscScalar ValueSymmetric(PetscInt i, PetscInt j)
 {
@@ -314,7 +316,7 @@ static PetscErrorCode Bits(TestDiff *d)
 {
   static const TestShape *const shapes[] = {&large, &far, &convection};
   const MatFactorType           types[]  = {MAT_FACTOR_ILU, MAT_FACTOR_ICC};
-  PetscBool                     fuses = PETSC_FALSE, device;
+  PetscBool                     fuses    = PETSC_FALSE, device;
 
   PetscFunctionBeginUser;
   PetscCall(Fuses(&fuses));
@@ -424,6 +426,96 @@ static PetscErrorCode Default(TestDiff *d)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* ------------------------------------------------- times ------------------------------------------------- */
+
+static PetscInt edge, reach; /* of a grid: points along an edge, and neighbors at most so many axes away, 1 for 7 points and 3 for 27 */
+
+static PetscInt RowCube(PetscInt i, PetscInt M, PetscInt N, PetscInt cols[])
+{
+  const PetscInt at[3] = {i % edge, i / edge % edge, i / edge / edge};
+  PetscInt       n     = 0;
+
+  for (int k = 0; k < 27; k++) {
+    const PetscInt d[3] = {k % 3 - 1, k / 3 % 3 - 1, k / 9 - 1};
+    PetscBool      in   = (PetscBool)(PetscAbsInt(d[0]) + PetscAbsInt(d[1]) + PetscAbsInt(d[2]) <= reach);
+
+    for (int a = 0; a < 3; a++) in = (PetscBool)(in && at[a] + d[a] >= 0 && at[a] + d[a] < edge);
+    if (in) cols[n++] = i + d[0] + edge * (d[1] + edge * d[2]);
+  }
+  return n;
+}
+
+static PetscScalar ValueCube(PetscInt i, PetscInt j)
+{
+  return i == j ? 30.0 : -1 + 0.3 * PetscAbsReal(TestReal(PetscMin(i, j), PetscMax(i, j)));
+}
+
+static PetscErrorCode Seconds(Mat F, Vec b, Vec x, PetscInt solves, PetscReal *seconds)
+{
+  struct timespec begin, end;
+
+  PetscFunctionBeginUser;
+  (void)clock_gettime(CLOCK_THREAD_CPUTIME_ID, &begin);
+  for (PetscInt k = 0; k < solves; k++) PetscCall(MatSolve(F, b, x));
+  (void)clock_gettime(CLOCK_THREAD_CPUTIME_ID, &end);
+  *seconds = ((PetscReal)(end.tv_sec - begin.tv_sec) + 1e-9 * (PetscReal)(end.tv_nsec - begin.tv_nsec)) / solves;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Times(PetscInt pairs)
+{
+  static const struct {
+    PetscInt edge, reach;
+  } grids[] = {
+    {31,  1},
+    {61,  1},
+    {101, 1},
+    {31,  3},
+    {81,  3}
+  };
+  const MatFactorType types[] = {MAT_FACTOR_ILU, MAT_FACTOR_ICC};
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "| grid | factor | PETSc, ms | amb, ms | ratio |\n|---|---|---|---|---|\n"));
+  for (size_t g = 0; g < PETSC_STATIC_ARRAY_LENGTH(grids); g++) {
+    for (int t = 0; t < 2; t++) {
+      const PetscInt  n = grids[g].edge * grids[g].edge * grids[g].edge, solves = 1 + 300000 / n;
+      const TestShape cube      = {"cube", n, n, RowCube, ValueCube, PETSC_FALSE};
+      const Kind      kind      = {types[t], 0, MATORDERINGNATURAL, MAT_SHIFT_NONE};
+      const char     *package[] = {MATSOLVERPETSC, MATSOLVERAMB};
+      MatFactorInfo   info;
+      PetscReal      *times[3];
+      Mat             A, F[2];
+      Vec             b, x;
+
+      edge  = grids[g].edge;
+      reach = grids[g].reach;
+      PetscCall(TestShapeCreate(&cube, NULL, &A));
+      PetscCall(MatCreateVecs(A, &x, &b));
+      PetscCall(TestVecSet(b, 3));
+      for (int k = 0; k < 2; k++) {
+        PetscReal unused;
+
+        PetscCall(Factor(A, package[k], &kind, &info, &F[k]));
+        PetscCall(Seconds(F[k], b, x, 25, &unused));
+      }
+      PetscCall(PetscMalloc3(pairs, &times[0], pairs, &times[1], pairs, &times[2]));
+      for (PetscInt p = 0; p < pairs; p++) {
+        for (int k = 0; k < 2; k++) PetscCall(Seconds(F[k], b, x, solves, &times[k][p]));
+        times[2][p] = times[0][p] / times[1][p];
+      }
+      for (int k = 0; k < 3; k++) PetscCall(PetscSortReal(pairs, times[k]));
+      PetscCall(PetscPrintf(PETSC_COMM_WORLD, "| %d-point %" PetscInt_FMT "^3 | %s | %.3g | %.3g | %.2f |\n", reach == 1 ? 7 : 27, edge, t ? "ICC(0)" : "ILU(0)", 1e3 * (double)times[0][pairs / 2], 1e3 * (double)times[1][pairs / 2], (double)times[2][pairs / 2]));
+      PetscCall(PetscFree3(times[0], times[1], times[2]));
+      for (int k = 0; k < 2; k++) PetscCall(MatDestroy(&F[k]));
+      PetscCall(VecDestroy(&b));
+      PetscCall(VecDestroy(&x));
+      PetscCall(MatDestroy(&A));
+    }
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static const TestCase tests[] = {
   {"ilu(0)",  ILU0   },
   {"ilu(2)",  ILU2   },
@@ -437,8 +529,12 @@ static const TestCase tests[] = {
 
 int main(int argc, char **argv)
 {
+  PetscInt pairs = 0;
+
   PetscCall(TestInitialize(&argc, &argv, help));
-  PetscCall(TestRun(tests));
+  PetscCall(PetscOptionsGetInt(NULL, NULL, "-factor_times", &pairs, NULL));
+  if (pairs > 0) PetscCall(Times(pairs));
+  else PetscCall(TestRun(tests));
   return TestFinalize();
 }
 
