@@ -105,6 +105,8 @@ $(B)/obj/%_plain.o: isa = -g1 $(if $(AMB_AVX2_FLAGS),$(if $(filter real,$(AMB_SC
 $(B)/obj/%/nusfill.o: isa = -g1
 # all kernels of sparse products round products before they add them, so that new values have the bits of the first ones
 $(B)/obj/src/mat/impls/hashgemm/host/%.o: CFLAGS += -ffp-contract=off
+# solves with factors have the sums of PETSc, whose compiler had no fused instructions in the packages of distributions
+$(B)/obj/src/mat/factor/host/%.o: CFLAGS += -ffp-contract=off
 $(B)/obj/src/mat/io/mtxunpack.o $(B)/obj/test/mat/mtx.o: isa = $(AMB_UNPACK_FLAGS)
 # test programs: nearly half of the time of compiling, and the kernels are the library's
 $(B)/obj/test/%.o: CFLAGS := $(CFLAGS:-O3=-O1)

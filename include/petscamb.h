@@ -154,6 +154,16 @@ M*/
 #define PCAMBINVERSE "ambinverse"
 
 /*MC
+   MATSOLVERAMB - "amb" - factors of PETSc for `PCILU` and `PCICC` that are solved with on the GPU
+M*/
+#define MATSOLVERAMB "amb"
+
+/*MC
+   MATORDERINGAMBCOLOR - "ambcolor" - an ordering for incomplete factors with few levels
+M*/
+#define MATORDERINGAMBCOLOR "ambcolor"
+
+/*MC
    PCGAMGAMBAGG - `PCGAMGAMBAGG` = "ambagg" - a type of `PCGAMG` for `PCGAMGSetType()`: smoothed aggregation with a parallel set-up
 M*/
 #define PCGAMGAMBAGG "ambagg"

@@ -25,7 +25,7 @@ SUBJECTS = (
     ("Batches of small matrices", r"MatBatch"),
     ("Graph convolutions", r"GraphConv"),
     ("Graphs", r"Mat(Graph|Count|Breadth|Markov|MultOr|Prune|PowEntries|MaskEntries|MatMultMask)|Vec|MATPARTITIONING"),
-    ("Solvers and preconditioners", r"KSP|PC|MATCOARSEN"),
+    ("Solvers and preconditioners", r"KSP|PC|MATCOARSEN|MATSOLVER|MATORDERING"),
     ("Files", r"MatLoad"),
 )
 SECTION = re.compile(r"^ {0,3}([A-Z][A-Za-z/ ]+):\s*$")

@@ -36,6 +36,9 @@
 # test: sumsdevice.sh sums
 # gpu: 0 build
 # gpu: 1 run
+# test: factordevice.sh factor
+# gpu: 0 build
+# gpu: 1 run
 cd "$(dirname "$0")/../.." || exit 1
 impls=src/mat/impls
 amb=$impls/amb/cuda/*.cu
@@ -91,6 +94,10 @@ fused)
 sums)
   sources=(test/kernels/sumsdevice.cu src/sys/syscuda.cu src/vec/ambvec/*.cu src/mat/halo/*.cu)
   small=("sums" "several" "many" "not finite" "updates" "gathers" "exchanges" "ends")
+  ;;
+factor)
+  sources=(test/kernels/factordevice.cu src/sys/*.cu src/mat/factor/{cuda/*.cu,host/factorplan.c})
+  small=("solves" "several" "new values" "not finite")
   ;;
 *)
   echo "usage: bash test/kernels/device.sh FAMILY [sanitize], FAMILY one of" $(sed -n 's/^# test: [a-z.]* //p' "$0") >&2

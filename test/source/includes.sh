@@ -20,6 +20,10 @@ mat/impls/amb/host < mat/impls/nus/host
 mat/impls/amb/cuda < mat/impls/nus/cuda mat/impls/ccoo/cuda mat/impls/tilecomposite/cuda
 mat/impls/amb/glue < mat/impls/nus/glue
 sys petscamb.h < mat/io < petscamb.c
+sys < mat/factor/host < mat/factor/cuda < mat/factor/glue < ksp/pc/impls/*/glue petscamb.c
+mat/shadow/user < mat/factor/glue
+mat/aij < mat/order/glue < petscamb.c
+sys < mat/order/host < mat/order/glue
 petscambgraph.h < petscamb.h
 mat/aij < graph/glue < petscamb.c
 sys < graph/host < graph/cuda < graph/glue

@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+   MATSOLVERAMB. PETSc makes the factor on the host: symbolic and numeric phase, shifts and zero pivots are its own, and so are all operations but the solves of a factor
+   whose matrix is on the GPU.
+*/
+#include "mat/factor/glue/factor.h"
+#include "mat/factor/host/factorpolicy.h"
+#include "mat/shadow/user/shadowoptions.h"
+
+#define FACTOR_NAME "MatFactorAMB"
+
+static const char *const where_names[] = {"petsc", "model", "device"};
+
+PetscErrorCode FactorGetWhere(FactorWhere *where)
+{
+  PetscInt  k = FACTOR_MODEL;
+  PetscBool set;
+
+  PetscFunctionBegin;
+  PetscCall(PetscOptionsGetEList(NULL, NULL, "-petscamb_factor", where_names, PETSC_STATIC_ARRAY_LENGTH(where_names), &k, &set));
+  PetscCall(MatShadowOptionSought("-petscamb_factor"));
+  *where = (FactorWhere)k;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode MatFactorAMBGet(Mat F, MatFactorAMB **f)
+{
+  PetscContainer container;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectQuery((PetscObject)F, FACTOR_NAME, (PetscObject *)&container));
+  PetscCheck(container, PetscObjectComm((PetscObject)F), PETSC_ERR_PLIB, "This factor is none of MATSOLVERAMB");
+  PetscCall(PetscContainerGetPointer(container, (void **)f));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MatFactorAMBDestroy(PetscAMBCtxArgument arg)
+{
+  MatFactorAMB *f = (MatFactorAMB *)PetscAMBCtxGet(arg);
+
+  PetscFunctionBegin;
+  MatFactorAMBResetDevice(f);
+  FactorSolverDestroy(&f->solver);
+  PetscCall(ISDestroy(&f->rows));
+  PetscCall(ISDestroy(&f->cols));
+  PetscCall(PetscFree(f));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ------------------------------------------------- solves on the host ------------------------------------------------- */
+
+/* Lays the factor out, or brings its new values; *f->declined if PETSc's solve is as good */
+static PetscErrorCode FactorSolverSetUp(Mat F, MatFactorAMB *f)
+{
+  FactorArrays s;
+  FactorRows   rows[2], turned = {0};
+  SysStatus    status = SYS_SUCCESS;
+
+  PetscFunctionBegin;
+  PetscCall(FactorArraysGet(F, f, &s));
+  if (f->symmetric) status = FactorRowsTranspose(&s.rows[1], &turned);
+  rows[0] = f->symmetric ? turned : s.rows[0];
+  rows[1] = s.rows[1];
+  if (status == SYS_SUCCESS && !f->solver) status = FactorSolverCreate(rows, f->symmetric, &f->solver);
+  if (status == SYS_SUCCESS && f->solver) FactorSolverUpdate(f->solver, rows, s.diagonal, s.a);
+  f->current  = (PetscBool)(status == SYS_SUCCESS && f->solver);
+  f->declined = (PetscBool)!f->current;
+  FactorRowsDestroy(&turned);
+  PetscCall(FactorArraysFree(&s));
+  if (f->declined) PetscCall(PetscInfo(F, "MATSOLVERPETSC solves: %s\n", status == SYS_SUCCESS ? "rows depend on one another in chains, or are long" : "memory is short"));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The first solves are PETSc's, until the gain of as many more would repay the layout */
+static PetscErrorCode MatSolve_FactorAMB(Mat F, Vec b, Vec x)
+{
+  MatFactorAMB      *f;
+  const PetscScalar *from;
+  PetscScalar       *to;
+  MatInfo            info;
+
+  PetscFunctionBegin;
+  PetscCall(MatFactorAMBGet(F, &f));
+  if (!f->current && !f->declined && f->solves++ >= (f->solver ? FACTOR_UPDATE_SOLVES : FACTOR_LAYOUT_SOLVES)) PetscCall(FactorSolverSetUp(F, f));
+  if (!f->current) {
+    PetscCall((*f->solve[0])(F, b, x));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(VecGetArrayRead(b, &from));
+  PetscCall(VecGetArrayWrite(x, &to));
+  FactorSolverSolve(f->solver, from, to);
+  PetscCall(VecRestoreArrayWrite(x, &to));
+  PetscCall(VecRestoreArrayRead(b, &from));
+  PetscCall(MatGetInfo(F, MAT_LOCAL, &info));
+  PetscCall(PetscLogFlops((f->symmetric ? 4 : 2) * info.nz_used - (f->symmetric ? 3 : 1) * F->rmap->n));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Sets the solve on the host: in the natural order, and without I-nodes, whose rows PETSc solves for together, with other sums, from fewer columns */
+static PetscErrorCode MatFactorAMBSetUpHost(Mat F, MatFactorAMB *f)
+{
+  PetscInt  nodes = 0;
+  PetscBool natural;
+
+  PetscFunctionBegin;
+  PetscCall(ISIdentity(f->rows, &natural));
+  if (natural) PetscCall(ISIdentity(f->cols, &natural));
+  if (!f->symmetric) PetscCall(MatInodeGetInodeSizes(F, &nodes, NULL, NULL));
+  f->current = PETSC_FALSE;
+  f->solves  = 0;
+  if (natural && !nodes && !f->declined && !F->factorerrortype) F->ops->solve = MatSolve_FactorAMB;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ------------------------------------------------- phases ------------------------------------------------- */
+
+/* PETSc copies newer values from the GPU before it factors */
+static PetscErrorCode MatFactorNumeric_AMB(Mat F, Mat A, const MatFactorInfo *info)
+{
+  const PetscScalar *a;
+  MatFactorAMB      *f;
+  FactorWhere        where;
+
+  PetscFunctionBegin;
+  PetscCall(MatFactorAMBGet(F, &f));
+  PetscCall(FactorGetWhere(&where));
+  PetscCall(MatSeqAIJGetArrayRead(A, &a));
+  PetscCall(MatSeqAIJRestoreArrayRead(A, &a));
+  PetscCall((*f->numeric)(F, A, info));
+  f->solve[0] = F->ops->solve;
+  f->solve[1] = F->ops->solvetranspose;
+  f->matsolve = F->ops->matsolve;
+  f->device   = PETSC_FALSE;
+  PetscCall(MatFactorAMBSetUpDevice(F, A, f, where));
+  if (!f->device && where != FACTOR_PETSC) PetscCall(MatFactorAMBSetUpHost(F, f));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MatFactorAMBSymbolicEnd(Mat F, IS rows, IS cols)
+{
+  MatFactorAMB *f;
+
+  PetscFunctionBegin;
+  PetscCall(MatFactorAMBGet(F, &f));
+  MatFactorAMBResetDevice(f);
+  FactorSolverDestroy(&f->solver);
+  PetscCall(PetscObjectReference((PetscObject)rows));
+  PetscCall(PetscObjectReference((PetscObject)cols));
+  PetscCall(ISDestroy(&f->rows));
+  PetscCall(ISDestroy(&f->cols));
+  f->rows    = rows;
+  f->cols    = cols;
+  f->planned = f->declined = PETSC_FALSE;
+  if (f->symmetric) {
+    f->numeric                    = F->ops->choleskyfactornumeric;
+    F->ops->choleskyfactornumeric = MatFactorNumeric_AMB;
+  } else {
+    f->numeric              = F->ops->lufactornumeric;
+    F->ops->lufactornumeric = MatFactorNumeric_AMB;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MatILUFactorSymbolic_AMB(Mat F, Mat A, IS rows, IS cols, const MatFactorInfo *info)
+{
+  MatFactorAMB *f;
+
+  PetscFunctionBegin;
+  PetscCall(MatFactorAMBGet(F, &f));
+  PetscCall((*f->ilusymbolic)(F, A, rows, cols, info));
+  PetscCall(MatFactorAMBSymbolicEnd(F, rows, cols));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MatICCFactorSymbolic_AMB(Mat F, Mat A, IS perm, const MatFactorInfo *info)
+{
+  MatFactorAMB *f;
+
+  PetscFunctionBegin;
+  PetscCall(MatFactorAMBGet(F, &f));
+  PetscCall((*f->iccsymbolic)(F, A, perm, info));
+  PetscCall(MatFactorAMBSymbolicEnd(F, perm, perm));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MatView_FactorAMB(Mat F, PetscViewer viewer)
+{
+  MatFactorAMB     *f;
+  PetscViewerFormat format;
+  PetscBool         ascii;
+
+  PetscFunctionBegin;
+  PetscCall(MatFactorAMBGet(F, &f));
+  PetscCall((*f->view)(F, viewer));
+  PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERASCII, &ascii));
+  if (!ascii || (!f->planned && !f->current)) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscViewerGetFormat(viewer, &format));
+  if (format != PETSC_VIEWER_ASCII_INFO && format != PETSC_VIEWER_ASCII_INFO_DETAIL) PetscFunctionReturn(PETSC_SUCCESS);
+  if (f->planned)
+    PetscCall(PetscViewerASCIIPrintf(viewer, "solves on the %s: %" PetscInt_FMT " and %" PetscInt_FMT " levels, expected %.3g ms on the GPU, %.3g ms on the host\n", f->device ? "GPU" : "host", f->levels[0], f->levels[1], 1e3 * f->seconds[1], 1e3 * f->seconds[0]));
+  if (f->current) PetscCall(PetscViewerASCIIPrintf(viewer, "solves in windows of rows sorted by level\n"));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MatFactorGetSolverType_AMB(Mat F, MatSolverType *type)
+{
+  PetscFunctionBegin;
+  *type = MATSOLVERAMB;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*MC
+   MATSOLVERAMB - "amb" - factors of PETSc for `PCILU` and `PCICC` that are solved with on the GPU
+
+   Level: intermediate
+
+   Options Database Keys:
++  -pc_factor_mat_solver_type amb           - use this package; matrices of petsc-amb on a GPU do by default
+-  -petscamb_factor (petsc|model|device)    - where to solve: `petsc` on the host, and without this package by default; `device` always on the GPU; `model` where a model expects the shorter time
+
+   Notes:
+   PETSc makes the factor on the host, in the same ordering: ILU(k) and ICC(k) have the bits of `MATSOLVERPETSC`, and shifts and zero pivots are its own. For a matrix of
+   type `MATSEQAIJCUSPARSE`, whether of petsc-amb or not, a solve is two kernels, for which the host does not wait: `MatSolve()`, `MatSolveTranspose()`, `MatSolveAdd()` and
+   `MatMatSolve()`. Sums have the order of the columns, so that each run gives the same bits.
+
+   The time of a solve is at least the number of levels times a microsecond, where the level of a row is the length of the longest chain of rows that it depends on. An
+   ordering with few levels makes it short.
+
+   For a matrix on the host all operations but `MatSolve()` are those of `MATSOLVERPETSC`. After some solves, those with a factor in the natural order run from a second copy
+   of it, in which rows that do not depend on one another follow each other; sums, and so bits, are those of PETSc.
+
+   Example:
+.vb
+   bin/solve -f matrix.mtx -mat_type amb -ksp_type cg -pc_type icc -pc_factor_mat_solver_type amb
+.ve
+
+.seealso: `MATAMB`, `PCAMBINVERSE`
+M*/
+static PetscErrorCode MatGetFactor_seqaij_amb(Mat A, MatFactorType ftype, Mat *F)
+{
+  PetscContainer container;
+  MatFactorAMB  *f;
+
+  PetscFunctionBegin;
+  PetscCall(MatGetFactor(A, MATSOLVERPETSC, ftype, F));
+  if (!*F) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscNew(&f));
+  PetscCall(PetscContainerCreate(PETSC_COMM_SELF, &container));
+  PetscCall(PetscContainerSetPointer(container, f));
+  PetscCall(PetscContainerSetCtxDestroy(container, MatFactorAMBDestroy));
+  PetscCall(PetscObjectCompose((PetscObject)*F, FACTOR_NAME, (PetscObject)container));
+  PetscCall(PetscContainerDestroy(&container));
+  f->symmetric   = (PetscBool)(ftype == MAT_FACTOR_ICC);
+  f->ilusymbolic = (*F)->ops->ilufactorsymbolic;
+  f->iccsymbolic = (*F)->ops->iccfactorsymbolic;
+  f->view        = (*F)->ops->view;
+  if (f->symmetric) (*F)->ops->iccfactorsymbolic = MatICCFactorSymbolic_AMB;
+  else (*F)->ops->ilufactorsymbolic = MatILUFactorSymbolic_AMB;
+  (*F)->ops->view = MatView_FactorAMB;
+  PetscCall(PetscFree((*F)->solvertype));
+  PetscCall(PetscStrallocpy(MATSOLVERAMB, &(*F)->solvertype));
+  PetscCall(PetscObjectComposeFunction((PetscObject)*F, "MatFactorGetSolverType_C", MatFactorGetSolverType_AMB));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+extern PetscErrorCode FactorRegister(void);
+PetscErrorCode        FactorRegister(void)
+{
+  PetscInt k = FACTOR_MODEL;
+
+  PetscFunctionBegin;
+  PetscOptionsBegin(PETSC_COMM_WORLD, NULL, "petsc-amb, factors", "Mat");
+  PetscCall(PetscOptionsEList("-petscamb_factor", "Where ILU and ICC factors of matrices on a GPU solve", "MATSOLVERAMB", where_names, PETSC_STATIC_ARRAY_LENGTH(where_names), where_names[k], &k, NULL));
+  PetscOptionsEnd();
+  PetscCall(MatSolverTypeRegister(MATSOLVERAMB, MATSEQAIJ, MAT_FACTOR_ILU, MatGetFactor_seqaij_amb));
+  PetscCall(MatSolverTypeRegister(MATSOLVERAMB, MATSEQAIJ, MAT_FACTOR_ICC, MatGetFactor_seqaij_amb));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

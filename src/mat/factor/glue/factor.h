@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+   MATSOLVERAMB: factors that PETSc makes, with solves of petsc-amb
+*/
+#pragma once
+
+#include "mat/shadow/core/shadow.h"
+#include "mat/factor/cuda/factorcuda.h"
+#include "mat/factor/host/factorsolve.h"
+
+/* Where factors solve: -petscamb_factor */
+typedef enum {
+  FACTOR_PETSC,
+  FACTOR_MODEL,
+  FACTOR_DEVICE
+} FactorWhere;
+
+/* Gets the value of -petscamb_factor */
+extern PetscErrorCode FactorGetWhere(FactorWhere *);
+
+/* Composed with a factor */
+typedef struct {
+  PetscErrorCode (*ilusymbolic)(Mat, Mat, IS, IS, const MatFactorInfo *); /* PETSc's */
+  PetscErrorCode (*iccsymbolic)(Mat, Mat, IS, const MatFactorInfo *);
+  PetscErrorCode (*numeric)(Mat, Mat, const MatFactorInfo *);
+  PetscErrorCode (*view)(Mat, PetscViewer);
+  PetscErrorCode (*solve[2])(Mat, Vec, Vec); /* PETSc's for this factor, the second for the transpose */
+  PetscErrorCode (*matsolve)(Mat, Mat, Mat);
+  IS           rows, cols;
+  PetscBool    symmetric; /* ICC: one triangle, which serves twice */
+  PetscBool    planned;   /* levels and seconds are those of the pattern */
+  PetscBool    declined;  /* for this pattern PETSc's solve on the host is as good */
+  PetscBool    current;   /* solver has the values of the factor */
+  PetscInt     solves;    /* with these values, before that */
+  PetscBool    device;    /* solves run on the GPU */
+  PetscInt     levels[2];
+  double       seconds[2]; /* expected: on the host, on the GPU */
+  FactorDevice pair[2];    /* on the GPU: for solves, and for solves with the transpose, or NULL */
+  FactorSolver solver;     /* on the host, or NULL */
+} MatFactorAMB;
+
+extern PetscErrorCode MatFactorAMBGet(Mat, MatFactorAMB **);
+
+/* A factor of PETSc: its triangles, and where the reciprocals of the diagonal are. LU has the rows of L one after the other, then those of U from the last to the first,
+   each with its
+   diagonal at its end. ICC has the rows of U, each with its diagonal at its end. */
+typedef struct {
+  FactorRows         rows[2];
+  PetscInt          *begin, *diagonal, nz;
+  const PetscScalar *a;
+} FactorArrays;
+
+extern PetscErrorCode FactorArraysGet(Mat, const MatFactorAMB *, FactorArrays *);
+extern PetscErrorCode FactorArraysFree(FactorArrays *);
+
+/* Sets the solves of a new numeric factor of a matrix on the GPU; or of a factor on the host, those of PETSc */
+SYS_DEVICE PetscErrorCode MatFactorAMBSetUpDevice(Mat F, Mat A, MatFactorAMB *f, FactorWhere) SYS_STUB(PETSC_SUCCESS);
+SYS_DEVICE void           MatFactorAMBResetDevice(MatFactorAMB *f) SYS_STUB();

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+   The numbers that decide how a factor solves: on the GPU or on the host, and there from which layout
+*/
+#pragma once
+
+#define FACTOR_LEVEL_SECONDS  0.7e-6 /* a level: a number written by one multiprocessor and read by another */
+#define FACTOR_LAUNCH_SECONDS 10.e-6 /* both launches */
+#define FACTOR_DEVICE_RATE    1.5e12 /* bytes of a second on the GPU */
+#define FACTOR_ENTRY_SECONDS  1.2e-9 /* an entry on the host, one thread */
+#define FACTOR_WAIT_SECONDS   30.e-6 /* the host waits for the right-hand side, and the GPU for the solution */
+#define FACTOR_BUS_RATE       1.2e10 /* bytes of a second between host and GPU */
+
+/* Solves with a factor before it is laid out for the host, and before new values are brought. The layout takes as long as 6 of PETSc's solves, new values as 2, and a
+   solve gains a third. */
+#define FACTOR_LAYOUT_SOLVES 20
+#define FACTOR_UPDATE_SOLVES 6
+
+static inline double FactorDeviceSeconds(double levels, double bytes)
+{
+  return FACTOR_LAUNCH_SECONDS + levels * FACTOR_LEVEL_SECONDS + bytes / FACTOR_DEVICE_RATE;
+}
+
+static inline double FactorHostSeconds(double rows, double entries, double number)
+{
+  return FACTOR_WAIT_SECONDS + entries * FACTOR_ENTRY_SECONDS + 2 * rows * number / FACTOR_BUS_RATE;
+}

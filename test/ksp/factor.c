@@ -1,0 +1,567 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+static char help[] = "MATSOLVERAMB beside MATSOLVERPETSC: solves, transposed ones, sums, several right-hand sides, new values, orderings, zero pivots, shifts, the default of PCILU and PCICC.\n\
+  -factor_times N : instead prints times of solves, medians of N pairs in turns, with the natural order of grids\n";
+
+#include "../testutil.h"
+#include <time.h>
+
+static PetscScalar ValueSymmetric(PetscInt i, PetscInt j)
+{
+  return i == j ? 4.05 : -1 + 0.3 * PetscAbsReal(TestReal(PetscMin(i, j), PetscMax(i, j)));
+}
+
+static PetscScalar ValueConvection(PetscInt i, PetscInt j)
+{
+  return i == j ? 4.3 : -1 + 0.3 * PetscAbsReal(TestReal(i, j)) + (i < j ? 0.4 : -0.4);
+}
+
+static PetscScalar ValueBlocks(PetscInt i, PetscInt j)
+{
+  return i == j ? 8.0 : 0.5 * TestReal(PetscMin(i, j), PetscMax(i, j));
+}
+
+/* Row 7 has a zero pivot: it and its neighbours hold nothing but the diagonal */
+static PetscScalar ValuePivot(PetscInt i, PetscInt j)
+{
+  if (i == 7 || j == 7) return 0.0;
+  return ValueSymmetric(i, j);
+}
+
+static PetscScalar ValueOne(PetscInt i, PetscInt j)
+{
+  return TestReal(i, j);
+}
+
+static PetscInt RowDiagonal(PetscInt i, PetscInt M, PetscInt N, PetscInt cols[])
+{
+  cols[0] = i;
+  return 1;
+}
+
+static const TestShape convection = {"convection", 900, 900, TestRowGrid, ValueConvection, PETSC_FALSE};
+static const TestShape symmetric  = {"symmetric", 900, 900, TestRowGrid, ValueSymmetric, PETSC_FALSE};
+static const TestShape blocks     = {"blocks", 324, 324, TestRowBlocks, ValueBlocks, PETSC_FALSE};
+static const TestShape diagonal   = {"diagonal", 33, 33, RowDiagonal, ValueSymmetric, PETSC_FALSE};
+static const TestShape pivot      = {"pivot", 100, 100, TestRowGrid, ValuePivot, PETSC_FALSE};
+
+/* ------------------------------------------------- factors ------------------------------------------------- */
+
+typedef struct {
+  MatFactorType      type;
+  PetscInt           levels;
+  MatOrderingType    ordering;
+  MatFactorShiftType shift;
+} Kind;
+
+static PetscErrorCode Numeric(Mat F, Mat A, const Kind *kind, const MatFactorInfo *info)
+{
+  PetscFunctionBeginUser;
+  if (kind->type == MAT_FACTOR_ICC) PetscCall(MatCholeskyFactorNumeric(F, A, info));
+  else PetscCall(MatLUFactorNumeric(F, A, info));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Factor(Mat A, MatSolverType package, const Kind *kind, MatFactorInfo *info, Mat *F)
+{
+  IS rows, cols;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatFactorInfoInitialize(info));
+  info->levels      = kind->levels;
+  info->fill        = 1;
+  info->zeropivot   = 100 * PETSC_MACHINE_EPSILON;
+  info->shifttype   = (PetscReal)kind->shift;
+  info->shiftamount = kind->shift == MAT_SHIFT_NONE ? 0 : 0.01;
+  PetscCall(MatGetFactor(A, package, kind->type, F));
+  PetscCall(MatGetOrdering(A, kind->ordering, &rows, &cols));
+  if (kind->type == MAT_FACTOR_ICC) PetscCall(MatICCFactorSymbolic(*F, A, rows, info));
+  else PetscCall(MatILUFactorSymbolic(*F, A, rows, cols, info));
+  PetscCall(ISDestroy(&rows)); /* the factor keeps them */
+  PetscCall(ISDestroy(&cols));
+  PetscCall(Numeric(*F, A, kind, info));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode CompareSolves(TestDiff *d, Mat A, Mat F, Mat R, Mat G)
+{
+  Vec x, b, y, s;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatCreateVecs(A, &x, &b));
+  PetscCall(MatCreateVecs(R, &y, &s));
+  PetscCall(TestVecSet(b, 3));
+  PetscCall(TestVecSet(s, 3));
+  for (int again = 0; again < 2; again++) {
+    PetscCall(MatSolve(F, b, x));
+    PetscCall(MatSolve(G, s, y));
+    PetscCall(TestDiffVec(d, "MatSolve", x, y, NULL));
+    PetscCall(MatSolveTranspose(F, b, x));
+    PetscCall(MatSolveTranspose(G, s, y));
+    PetscCall(TestDiffVec(d, "MatSolveTranspose", x, y, NULL));
+  }
+  PetscCall(MatSolveAdd(F, b, x, x));
+  PetscCall(MatSolveAdd(G, s, y, y));
+  PetscCall(TestDiffVec(d, "MatSolveAdd, in place", x, y, NULL));
+  PetscCall(MatSolveAdd(F, b, b, x));
+  PetscCall(MatSolveAdd(G, s, s, y));
+  PetscCall(TestDiffVec(d, "MatSolveAdd", x, y, NULL));
+  PetscCall(VecDestroy(&x));
+  PetscCall(VecDestroy(&b));
+  PetscCall(VecDestroy(&y));
+  PetscCall(VecDestroy(&s));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Eleven right-hand sides, with a gap behind each; the type of dense matrices is that of the vectors */
+static PetscErrorCode CompareColumns(TestDiff *d, Mat A, Mat F, Mat G)
+{
+  Mat      B, X, C, Y;
+  PetscInt rows;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatGetSize(A, &rows, NULL));
+  PetscCall(TestDenseCreate(rows, 11, 2, ValueOne, &B));
+  PetscCall(TestDenseCreate(rows, 11, 3, ValueOne, &X));
+  PetscCall(MatConvert(B, MATSEQDENSE, MAT_INITIAL_MATRIX, &C));
+  PetscCall(MatConvert(X, MATSEQDENSE, MAT_INITIAL_MATRIX, &Y));
+  PetscCall(MatMatSolve(F, B, X));
+  PetscCall(MatMatSolve(G, C, Y));
+  for (PetscInt k = 0; k < 11; k++) {
+    Vec x, y;
+
+    PetscCall(MatDenseGetColumnVecRead(X, k, &x));
+    PetscCall(MatDenseGetColumnVecRead(Y, k, &y));
+    PetscCall(TestDiffVec(d, "MatMatSolve", x, y, NULL));
+    PetscCall(MatDenseRestoreColumnVecRead(Y, k, &y));
+    PetscCall(MatDenseRestoreColumnVecRead(X, k, &x));
+  }
+  PetscCall(MatDestroy(&B));
+  PetscCall(MatDestroy(&X));
+  PetscCall(MatDestroy(&C));
+  PetscCall(MatDestroy(&Y));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode CompareFactors(TestDiff *d, const TestShape *shape, const Kind *kind)
+{
+  MatFactorInfo info;
+  MatSolverType type;
+  PetscBool     amb;
+  Mat           A, R, F, G;
+
+  PetscFunctionBeginUser;
+  PetscCall(TestPairCreate(shape, &A, &R));
+  PetscCall(Factor(A, MATSOLVERAMB, kind, &info, &F));
+  PetscCall(Factor(R, MATSOLVERPETSC, kind, &info, &G));
+  PetscCall(MatFactorGetSolverType(F, &type));
+  PetscCall(PetscStrcmp(type, MATSOLVERAMB, &amb));
+  TestExpect(d, "the factor is of another package", amb);
+  PetscCall(CompareSolves(d, A, F, R, G));
+  PetscCall(CompareColumns(d, A, F, G));
+  for (int again = 0; again < 2; again++) { /* new values */
+    PetscCall(MatShift(A, 0.5));
+    PetscCall(MatShift(R, 0.5));
+    PetscCall(Numeric(F, A, kind, &info));
+    PetscCall(Numeric(G, R, kind, &info));
+    PetscCall(CompareSolves(d, A, F, R, G));
+  }
+  PetscCall(MatDestroy(&F));
+  PetscCall(MatDestroy(&G));
+  PetscCall(TestPairDestroy(&A, &R));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode CompareKinds(TestDiff *d, MatFactorType type, PetscInt levels)
+{
+  static const TestShape *const general[] = {&convection, &blocks, &diagonal}, *const even[] = {&symmetric, &blocks, &diagonal};
+  const MatOrderingType orderings[] = {MATORDERINGNATURAL, MATORDERINGRCM};
+
+  PetscFunctionBeginUser;
+  for (int s = 0; s < 3; s++) {
+    for (int o = 0; o < 2; o++) {
+      const Kind kind = {type, levels, orderings[o], MAT_SHIFT_NONE};
+
+      PetscCall(CompareFactors(d, type == MAT_FACTOR_ICC ? even[s] : general[s], &kind));
+    }
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode ILU0(TestDiff *d)
+{
+  PetscFunctionBeginUser;
+  PetscCall(CompareKinds(d, MAT_FACTOR_ILU, 0));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode ILU2(TestDiff *d)
+{
+  PetscFunctionBeginUser;
+  PetscCall(CompareKinds(d, MAT_FACTOR_ILU, 2));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode ICC0(TestDiff *d)
+{
+  PetscFunctionBeginUser;
+  PetscCall(CompareKinds(d, MAT_FACTOR_ICC, 0));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode ICC1(TestDiff *d)
+{
+  PetscFunctionBeginUser;
+  PetscCall(CompareKinds(d, MAT_FACTOR_ICC, 1));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ------------------------------------------------- pivots ------------------------------------------------- */
+
+static PetscErrorCode Pivots(TestDiff *d)
+{
+  const MatFactorType      types[]  = {MAT_FACTOR_ILU, MAT_FACTOR_ICC};
+  const MatFactorShiftType shifts[] = {MAT_SHIFT_NONZERO, MAT_SHIFT_POSITIVE_DEFINITE, MAT_SHIFT_INBLOCKS};
+
+  PetscFunctionBeginUser;
+  for (int t = 0; t < 2; t++) {
+    const Kind     none = {types[t], 0, MATORDERINGNATURAL, MAT_SHIFT_NONE};
+    MatFactorInfo  info;
+    MatFactorError error[2];
+    PetscReal      value[2];
+    PetscInt       row[2];
+    Mat            A, R, F, G;
+
+    PetscCall(TestPairCreate(&pivot, &A, &R));
+    PetscCall(Factor(A, MATSOLVERAMB, &none, &info, &F));
+    PetscCall(Factor(R, MATSOLVERPETSC, &none, &info, &G));
+    PetscCall(MatFactorGetError(F, &error[0]));
+    PetscCall(MatFactorGetError(G, &error[1]));
+    TestExpect(d, "a zero pivot is no error", (PetscBool)(error[0] == MAT_FACTOR_NUMERIC_ZEROPIVOT && error[1] == error[0]));
+    PetscCall(MatFactorGetErrorZeroPivot(F, &value[0], &row[0]));
+    PetscCall(MatFactorGetErrorZeroPivot(G, &value[1], &row[1]));
+    TestExpect(d, "another zero pivot", (PetscBool)(value[0] == value[1] && row[0] == row[1]));
+    PetscCall(MatShift(A, 1.0)); /* a factor that has failed can be made again */
+    PetscCall(MatShift(R, 1.0));
+    PetscCall(MatFactorClearError(F));
+    PetscCall(MatFactorClearError(G));
+    PetscCall(Numeric(F, A, &none, &info));
+    PetscCall(Numeric(G, R, &none, &info));
+    PetscCall(CompareSolves(d, A, F, R, G));
+    PetscCall(MatDestroy(&F));
+    PetscCall(MatDestroy(&G));
+    PetscCall(TestPairDestroy(&A, &R));
+    for (int s = 0; s < 3; s++) {
+      const Kind kind = {types[t], 0, MATORDERINGNATURAL, shifts[s]};
+
+      PetscCall(CompareFactors(d, &pivot, &kind));
+    }
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ------------------------------------------------- bits ------------------------------------------------- */
+
+/* Neighbors so far away that columns need more than 16 bits */
+static PetscInt RowFar(PetscInt i, PetscInt M, PetscInt N, PetscInt cols[])
+{
+  const PetscInt near[] = {i - 66000, i - 300, i, i + 300, i + 66000};
+  PetscInt       n      = 0;
+
+  for (int k = 0; k < 5; k++) {
+    if (near[k] >= 0 && near[k] < N) cols[n++] = near[k];
+  }
+  return n;
+}
+
+static const TestShape far   = {"far", 70000, 70000, RowFar, ValueSymmetric, PETSC_FALSE};
+static const TestShape large = {"large", 10000, 10000, TestRowGrid, ValueSymmetric, PETSC_FALSE};
+
+/* Did the compiler of PETSc fuse a multiplication with a subtraction? Then the product of x and v keeps its low digits, and b - v x is not zero. */
+static PetscErrorCode Fuses(PetscBool *fuses)
+{
+  const Kind           kind = {MAT_FACTOR_ILU, 0, MATORDERINGNATURAL, MAT_SHIFT_NONE};
+  const PetscScalar    v = 1 + 3 * PETSC_MACHINE_EPSILON, x = 1 + 5 * PETSC_MACHINE_EPSILON;
+  volatile PetscScalar product = v * x;
+  MatFactorInfo        info;
+  PetscScalar         *a;
+  Mat                  A, F;
+  Vec                  b, y;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatCreateSeqAIJ(PETSC_COMM_SELF, 2, 2, 2, NULL, &A));
+  PetscCall(MatSetValue(A, 0, 0, 1.0, INSERT_VALUES));
+  PetscCall(MatSetValue(A, 1, 0, v, INSERT_VALUES));
+  PetscCall(MatSetValue(A, 1, 1, 1.0, INSERT_VALUES));
+  PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+  PetscCall(Factor(A, MATSOLVERPETSC, &kind, &info, &F));
+  PetscCall(MatCreateVecs(A, &y, &b));
+  PetscCall(VecGetArrayWrite(b, &a));
+  a[0] = x;
+  a[1] = product;
+  PetscCall(VecRestoreArrayWrite(b, &a));
+  PetscCall(MatSolve(F, b, y));
+  PetscCall(VecGetArray(y, &a));
+  *fuses = (PetscBool)(a[1] != 0.0);
+  PetscCall(VecRestoreArray(y, &a));
+  PetscCall(VecDestroy(&b));
+  PetscCall(VecDestroy(&y));
+  PetscCall(MatDestroy(&F));
+  PetscCall(MatDestroy(&A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Fifty solves, the later ones from the layout for the host: PETSc's bits, or on a GPU the same ones each time */
+static PetscErrorCode Bits(TestDiff *d)
+{
+  static const TestShape *const shapes[] = {&large, &far, &convection};
+  const MatFactorType           types[]  = {MAT_FACTOR_ILU, MAT_FACTOR_ICC};
+  PetscBool                     fuses    = PETSC_FALSE, device;
+
+  PetscFunctionBeginUser;
+  PetscCall(Fuses(&fuses));
+  for (int s = 0; s < 3; s++) {
+    for (int t = 0; t < (shapes[s] == &convection ? 1 : 2); t++) {
+      const Kind    kind = {types[t], 0, MATORDERINGNATURAL, MAT_SHIFT_NONE};
+      MatFactorInfo info;
+      Mat           A, R, F, G;
+      Vec           b, x, y, z;
+
+      PetscCall(TestPairCreate(shapes[s], &A, &R));
+      PetscCall(TestOnDevice(A, &device));
+      PetscCall(Factor(A, MATSOLVERAMB, &kind, &info, &F));
+      PetscCall(Factor(R, MATSOLVERPETSC, &kind, &info, &G));
+      PetscCall(MatCreateVecs(A, &x, &b));
+      PetscCall(VecDuplicate(x, &z));
+      PetscCall(MatCreateVecs(R, &y, NULL));
+      PetscCall(TestVecSet(b, 7));
+      for (int values = 0; values < 2; values++) {
+        for (int k = 0; k < 25; k++) {
+          PetscBool same;
+
+          PetscCall(MatSolve(F, b, x));
+          if (k == 0) PetscCall(VecCopy(x, z));
+          PetscCall(VecEqual(x, z, &same));
+          TestExpect(d, "solves have other bits than the first one", same);
+        }
+        PetscCall(VecCopy(b, z));
+        PetscCall(MatSolve(G, z, y));
+        PetscCall(TestDiffVec(d, "MatSolve", x, y, NULL));
+        if (!device && !fuses) {
+          PetscBool same;
+
+          PetscCall(VecEqual(x, y, &same));
+          TestExpect(d, "other bits than PETSc's", same);
+        }
+        PetscCall(MatShift(A, 0.25));
+        PetscCall(MatShift(R, 0.25));
+        PetscCall(Numeric(F, A, &kind, &info));
+        PetscCall(Numeric(G, R, &kind, &info));
+      }
+      PetscCall(VecDestroy(&b));
+      PetscCall(VecDestroy(&x));
+      PetscCall(VecDestroy(&y));
+      PetscCall(VecDestroy(&z));
+      PetscCall(MatDestroy(&F));
+      PetscCall(MatDestroy(&G));
+      PetscCall(TestPairDestroy(&A, &R));
+    }
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ------------------------------------------------- preconditioners ------------------------------------------------- */
+
+static PetscErrorCode Solve(Mat A, PCType type, MatSolverType package, PetscInt *its, PetscBool *amb)
+{
+  MatSolverType used;
+  KSP           ksp;
+  PC            pc;
+  Vec           x, b;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatCreateVecs(A, &x, &b));
+  PetscCall(TestVecSet(b, 5));
+  PetscCall(KSPCreate(PETSC_COMM_SELF, &ksp));
+  PetscCall(KSPSetOperators(ksp, A, A));
+  PetscCall(KSPSetType(ksp, KSPGMRES));
+  PetscCall(KSPGetPC(ksp, &pc));
+  PetscCall(PCSetType(pc, type));
+  if (package) PetscCall(PCFactorSetMatSolverType(pc, package));
+  PetscCall(KSPSolve(ksp, b, x));
+  PetscCall(KSPGetIterationNumber(ksp, its));
+  PetscCall(PCFactorGetMatSolverType(pc, &used));
+  PetscCall(PetscStrcmp(used, MATSOLVERAMB, amb));
+  PetscCall(KSPDestroy(&ksp));
+  PetscCall(VecDestroy(&x));
+  PetscCall(VecDestroy(&b));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* By default the package serves matrices of petsc-amb on a GPU, unless -petscamb_factor is petsc */
+static PetscErrorCode Default(TestDiff *d)
+{
+  const PCType types[]   = {PCILU, PCICC};
+  char         value[16] = "";
+  PetscBool    keep, device, amb, plain;
+  Mat          A, R;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscOptionsGetString(NULL, NULL, "-petscamb_factor", value, sizeof(value), NULL));
+  PetscCall(PetscStrcmp(value, "petsc", &keep));
+  PetscCall(TestPairCreate(&symmetric, &A, &R));
+  PetscCall(TestOnDevice(A, &device));
+  for (int t = 0; t < 2; t++) {
+    PetscInt petsc, own, given;
+
+    PetscCall(Solve(R, types[t], NULL, &petsc, &plain));
+    TestExpect(d, "a MATAIJ has the package by default", (PetscBool)!plain);
+    PetscCall(Solve(A, types[t], NULL, &own, &amb));
+    TestExpect(d, "the default is another package", (PetscBool)(amb == (PetscBool)(device && !keep)));
+    PetscCall(Solve(A, types[t], MATSOLVERAMB, &given, &amb));
+    TestExpect(d, "the package that was given is not used", amb);
+    TestExpect(d, "another number of iterations", (PetscBool)(own == petsc && given == petsc));
+  }
+  PetscCall(TestPairDestroy(&A, &R));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ------------------------------------------------- times ------------------------------------------------- */
+
+static PetscInt edge, reach; /* of a grid: points along an edge, and neighbors at most so many axes away, 1 for 7 points and 3 for 27 */
+
+static PetscInt RowCube(PetscInt i, PetscInt M, PetscInt N, PetscInt cols[])
+{
+  const PetscInt at[3] = {i % edge, i / edge % edge, i / edge / edge};
+  PetscInt       n     = 0;
+
+  for (int k = 0; k < 27; k++) {
+    const PetscInt d[3] = {k % 3 - 1, k / 3 % 3 - 1, k / 9 - 1};
+    PetscBool      in   = (PetscBool)(PetscAbsInt(d[0]) + PetscAbsInt(d[1]) + PetscAbsInt(d[2]) <= reach);
+
+    for (int a = 0; a < 3; a++) in = (PetscBool)(in && at[a] + d[a] >= 0 && at[a] + d[a] < edge);
+    if (in) cols[n++] = i + d[0] + edge * (d[1] + edge * d[2]);
+  }
+  return n;
+}
+
+static PetscScalar ValueCube(PetscInt i, PetscInt j)
+{
+  return i == j ? 30.0 : -1 + 0.3 * PetscAbsReal(TestReal(PetscMin(i, j), PetscMax(i, j)));
+}
+
+static PetscErrorCode Seconds(Mat F, Vec b, Vec x, PetscInt solves, PetscReal *seconds)
+{
+  struct timespec begin, end;
+
+  PetscFunctionBeginUser;
+  (void)clock_gettime(CLOCK_THREAD_CPUTIME_ID, &begin);
+  for (PetscInt k = 0; k < solves; k++) PetscCall(MatSolve(F, b, x));
+  (void)clock_gettime(CLOCK_THREAD_CPUTIME_ID, &end);
+  *seconds = ((PetscReal)(end.tv_sec - begin.tv_sec) + 1e-9 * (PetscReal)(end.tv_nsec - begin.tv_nsec)) / solves;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Times(PetscInt pairs)
+{
+  static const struct {
+    PetscInt edge, reach;
+  } grids[] = {
+    {31,  1},
+    {61,  1},
+    {101, 1},
+    {31,  3},
+    {81,  3}
+  };
+  const MatFactorType types[] = {MAT_FACTOR_ILU, MAT_FACTOR_ICC};
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "| grid | factor | PETSc, ms | amb, ms | ratio |\n|---|---|---|---|---|\n"));
+  for (size_t g = 0; g < PETSC_STATIC_ARRAY_LENGTH(grids); g++) {
+    for (int t = 0; t < 2; t++) {
+      const PetscInt  n = grids[g].edge * grids[g].edge * grids[g].edge, solves = 1 + 300000 / n;
+      const TestShape cube      = {"cube", n, n, RowCube, ValueCube, PETSC_FALSE};
+      const Kind      kind      = {types[t], 0, MATORDERINGNATURAL, MAT_SHIFT_NONE};
+      const char     *package[] = {MATSOLVERPETSC, MATSOLVERAMB};
+      MatFactorInfo   info;
+      PetscReal      *times[3];
+      Mat             A, F[2];
+      Vec             b, x;
+
+      edge  = grids[g].edge;
+      reach = grids[g].reach;
+      PetscCall(TestShapeCreate(&cube, NULL, &A));
+      PetscCall(MatCreateVecs(A, &x, &b));
+      PetscCall(TestVecSet(b, 3));
+      for (int k = 0; k < 2; k++) {
+        PetscReal unused;
+
+        PetscCall(Factor(A, package[k], &kind, &info, &F[k]));
+        PetscCall(Seconds(F[k], b, x, 25, &unused));
+      }
+      PetscCall(PetscMalloc3(pairs, &times[0], pairs, &times[1], pairs, &times[2]));
+      for (PetscInt p = 0; p < pairs; p++) {
+        for (int k = 0; k < 2; k++) PetscCall(Seconds(F[k], b, x, solves, &times[k][p]));
+        times[2][p] = times[0][p] / times[1][p];
+      }
+      for (int k = 0; k < 3; k++) PetscCall(PetscSortReal(pairs, times[k]));
+      PetscCall(PetscPrintf(PETSC_COMM_WORLD, "| %d-point %" PetscInt_FMT "^3 | %s | %.3g | %.3g | %.2f |\n", reach == 1 ? 7 : 27, edge, t ? "ICC(0)" : "ILU(0)", 1e3 * (double)times[0][pairs / 2], 1e3 * (double)times[1][pairs / 2], (double)times[2][pairs / 2]));
+      PetscCall(PetscFree3(times[0], times[1], times[2]));
+      for (int k = 0; k < 2; k++) PetscCall(MatDestroy(&F[k]));
+      PetscCall(VecDestroy(&b));
+      PetscCall(VecDestroy(&x));
+      PetscCall(MatDestroy(&A));
+    }
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static const TestCase tests[] = {
+  {"ilu(0)",  ILU0   },
+  {"ilu(2)",  ILU2   },
+  {"icc(0)",  ICC0   },
+  {"icc(1)",  ICC1   },
+  {"pivots",  Pivots },
+  {"bits",    Bits   },
+  {"default", Default},
+  {NULL,      NULL   }
+};
+
+int main(int argc, char **argv)
+{
+  PetscInt pairs = 0;
+
+  PetscCall(TestInitialize(&argc, &argv, help));
+  PetscCall(PetscOptionsGetInt(NULL, NULL, "-factor_times", &pairs, NULL));
+  if (pairs > 0) PetscCall(Times(pairs));
+  else PetscCall(TestRun(tests));
+  return TestFinalize();
+}
+
+/*TEST
+
+  test:
+    args: -mat_type {{aij amb}} -petscamb_factor {{petsc model device}} -mat_shadow_tune off -options_left no
+    output:
+      ok ilu(0)
+      ok ilu(2)
+      ok icc(0)
+      ok icc(1)
+      ok pivots
+      ok bits
+      ok default
+
+  test:
+    suffix: device
+    requires: cuda
+    args: -mat_type {{aijcusparse amb}} -dense_type densecuda -petscamb_factor device -mat_shadow_tune off -options_left no
+    output:
+      ok ilu(0)
+      ok ilu(2)
+      ok icc(0)
+      ok icc(1)
+      ok pivots
+      ok bits
+      ok default
+
+TEST*/
