@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <string.h>
+
+#include "sys/sysisa.h"
+#include "sys/sysmemory.h"
+#include "ksp/ksp/impls/fused/fusedbasis.h"
+
+#define BLOCKS 4 /* of a thread, at least: fewer do not repay its start */
+
+const FusedBasisKernels *FusedBasisHostKernels(void)
+{
+  return SYS_KERNELS(FusedBasisKernels);
+}
+
+int FusedBasisHostCreate(int64_t n, int bs, int most, int nthread, FusedBasisHost *h)
+{
+  h->n       = n;
+  h->block   = FUSED_BASIS_BLOCK / bs * bs;
+  h->nblock  = (n + h->block - 1) / h->block;
+  h->most    = most;
+  h->nthread = h->nblock / BLOCKS < nthread ? (int)(h->nblock / BLOCKS) : nthread;
+  if (h->nthread < 1) h->nthread = 1;
+  h->partial = SysAllocate((size_t)(h->nblock + 1) * (size_t)most * sizeof(SysReal));
+  return !h->partial;
+}
+
+void FusedBasisHostDestroy(FusedBasisHost *h)
+{
+  if (h->partial) SysRelease(h->partial, (size_t)(h->nblock + 1) * (size_t)h->most * sizeof(SysReal));
+  memset(h, 0, sizeof(*h));
+}
+
+void FusedBasisHostRun(const FusedBasisHost *h, FusedBasisFunction f, const FusedBasis *pass, int nsum, SysReal sums[])
+{
+#if defined(_OPENMP)
+  #pragma omp parallel for schedule(static) num_threads(h->nthread) if (h->nthread > 1)
+#endif
+  for (int64_t k = 0; k < h->nblock; k++) f(pass, k * h->block, k + 1 < h->nblock ? (k + 1) * h->block : h->n, h->partial + h->most * k);
+  for (int s = 0; s < nsum; s++) sums[s] = 0;
+  for (int64_t k = 0; k < h->nblock; k++) {
+    for (int s = 0; s < nsum; s++) sums[s] += h->partial[h->most * k + s];
+  }
+}
