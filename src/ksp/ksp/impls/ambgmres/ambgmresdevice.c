@@ -50,9 +50,7 @@ static SysStatus Gather(KSPAMB *amb, const KSPAMBQueue *q, KSPAMBProduct *produc
   SysReal *mine, *all;
 
   (void)FusedBasisDeviceSums(amb->gmres->device, &mine, &all);
-  for (int k = 0; k < n && !product->error; k += FUSED_BASIS_GROUP) {
-    product->error = MatHaloGather(q->about, (size_t)PetscMin(FUSED_BASIS_GROUP, n - k), mine + k, all + k * q->nproc, (cudaStream_t)stream);
-  }
+  for (int k = 0; k < n && !product->error; k += FUSED_BASIS_GROUP) { product->error = MatHaloGather(q->about, (size_t)PetscMin(FUSED_BASIS_GROUP, n - k), mine + k, all + k * q->nproc, (cudaStream_t)stream); }
   return product->error ? SYS_ERROR : SYS_SUCCESS;
 }
 
@@ -80,21 +78,36 @@ static SysStatus Iteration(KSPAMB *amb, const KSPAMBQueue *q, KSPAMBProduct *pro
   return status;
 }
 
-/* The same with a preconditioner that PCApply() applies */
+/* w = the operator times the newest vector of the basis, with a preconditioner that PCApply() applies, on the host too */
+static PetscErrorCode Multiply(KSP ksp, KSPAMB *amb, const KSPAMBQueue *q)
+{
+  const Vec          u = ksp->work[WORK_U], p = ksp->work[WORK_P], w = ksp->work[WORK_W];
+  const PetscScalar *read;
+  PetscScalar       *write;
+
+  PetscFunctionBegin;
+  PetscCall(VecCUDAGetArrayWrite(u, &write));
+  CALL(FusedBasisDeviceTake(amb->gmres->device, q->pass.n, (SysReal *)write, q->stream));
+  PetscCall(VecCUDARestoreArrayWrite(u, &write));
+  if (amb->gmres->flexible) {
+    PetscCall(KSP_PCApply(ksp, u, p));
+    PetscCall(VecCUDAGetArrayRead(p, &read));
+    CALL(FusedBasisDeviceStore(amb->gmres->device, q->pass.n, (const SysReal *)read, q->stream));
+    PetscCall(VecCUDARestoreArrayRead(p, &read));
+    PetscCall(KSP_MatMult(ksp, q->A, p, w));
+  } else PetscCall(KSP_PCApplyBAorAB(ksp, u, w, ksp->work[WORK_T]));
+  PetscCall(VecCUDAGetArrayRead(w, &read)); /* where passes find it */
+  PetscCall(VecCUDARestoreArrayRead(w, &read));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static SysStatus IterationGiven(KSPAMB *amb, const KSPAMBQueue *q, KSPAMBProduct *product, SysStream stream)
 {
-  KSP       ksp = amb->gmres->ksp;
   SysStatus status;
 
-  status = FusedBasisDeviceTake(amb->gmres->device, q->pass.n, q->pass.v[FUSED_Z], stream);
-  if (status != SYS_SUCCESS) return status;
-  if (amb->gmres->flexible) {
-    product->error = KSP_PCApply(ksp, ksp->work[WORK_U], ksp->work[WORK_P]);
-    if (!product->error) status = FusedBasisDeviceStore(amb->gmres->device, q->pass.n, q->pass.v[FUSED_P], stream);
-    if (!product->error && status == SYS_SUCCESS) product->error = KSP_MatMult(ksp, q->A, ksp->work[WORK_P], ksp->work[WORK_W]);
-  } else product->error = KSP_PCApplyBAorAB(ksp, ksp->work[WORK_U], ksp->work[WORK_W], ksp->work[WORK_T]);
+  product->error = Multiply(amb->gmres->ksp, amb, q);
   if (product->error) return SYS_ERROR;
-  if (status == SYS_SUCCESS) status = Orthogonalise(amb, q, product, 0, stream);
+  status = Orthogonalise(amb, q, product, 0, stream);
   if (!amb->gmres->modified && amb->gmres->refine && status == SYS_SUCCESS) status = Orthogonalise(amb, q, product, 1, stream);
   return status;
 }
@@ -319,7 +332,6 @@ static PetscErrorCode SetUp(KSP ksp, KSPAMB *amb, Solve **queue)
   FusedBasisDeviceSet(gmres->device, &method);
   s->q.v[FUSED_W] = ksp->work[WORK_W];
   s->q.v[FUSED_P] = ksp->work[WORK_P];
-  s->q.v[FUSED_Z] = gmres->given ? ksp->work[WORK_U] : NULL;
   s->q.vectors    = gmres->restart + 6;
   s->q.products   = 1;
   s->q.iteration  = gmres->given ? IterationGiven : Iteration;

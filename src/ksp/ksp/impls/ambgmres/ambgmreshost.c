@@ -86,9 +86,9 @@ static PetscErrorCode GMRESSubtract(KSP ksp, KSPAMB *amb, PetscInt m, PetscBool 
 /* Makes w orthogonal to the m vectors of the basis and sets its norm */
 static PetscErrorCode GMRESOrthogonalise(KSP ksp, KSPAMB *amb, PetscInt m, Vec w, Vec z, SysReal *norm)
 {
-  Context   *gmres = amb->gmres;
-  PetscReal  removed = 0;
-  PetscBool  again   = (PetscBool)(!gmres->modified && gmres->refine == 2);
+  Context  *gmres   = amb->gmres;
+  PetscReal removed = 0;
+  PetscBool again   = (PetscBool)(!gmres->modified && gmres->refine == 2);
 
   PetscFunctionBegin;
   PetscCall(GMRESSubtract(ksp, amb, m, PETSC_TRUE, w, z, norm));
@@ -164,8 +164,8 @@ static PetscErrorCode GMRESCycle(KSP ksp, KSPAMB *amb, PetscBool stored, PetscIn
   Context         *gmres  = amb->gmres;
   FusedHessenberg *small  = &gmres->small;
   const PetscBool  passes = (PetscBool)(amb->kind == FUSED_POINT || amb->kind == FUSED_BLOCKS), flexible = amb->isflexible;
-  const Vec        z      = passes && ksp->pc_side == PC_RIGHT ? ksp->work[1] : NULL;
-  FusedBasis       pass   = {.m = 0, .scale = 1};
+  const Vec        z    = passes && ksp->pc_side == PC_RIGHT ? ksp->work[1] : NULL;
+  FusedBasis       pass = {.m = 0, .scale = 1};
   SysReal          norm, res, bound;
   PetscBool        happy = PETSC_FALSE;
   PetscInt         it    = 0;

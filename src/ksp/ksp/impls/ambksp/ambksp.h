@@ -77,7 +77,7 @@ struct _KSPAMB {
   PetscErrorCode (*setestimate)(KSP, PetscReal, PetscReal, PetscReal, PetscReal);
 
   /* GMRES, flexible or not */
-  struct _KSPAMBGMRES            *gmres;
+  struct _KSPAMBGMRES             *gmres;
   const struct _FusedBasisKernels *basis;
   PetscBool                        isflexible, prepared; /* prepared: PETSc's own set-up has been called */
   PetscReal                        haptol, breakdowntol;

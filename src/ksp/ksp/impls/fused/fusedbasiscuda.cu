@@ -36,8 +36,8 @@ struct FusedBasisView {
 struct _FusedBasisDevice {
   FusedBasisView view;
   char          *memory;
-  SysReal      **host;     /* the pointers of both bases, on the host */
-  void         **room;     /* allocations of vectors */
+  SysReal      **host; /* the pointers of both bases, on the host */
+  void         **room; /* allocations of vectors */
   int            nroom, nv, nz;
   int64_t        n;
 };
@@ -101,11 +101,11 @@ static __device__ __forceinline__ bool BasisRuns(const FusedBasisView &b, int ag
 /* The coefficients from the products of the stored vectors, in shared memory. All threads of a thread block. */
 static __device__ void BasisCoefficients(const FusedBasisView &b, int again, int m, SysReal *sum)
 {
-  const FusedHessenberg f = b.small;
-  const int64_t         ld = f.restart + 1;
+  const FusedHessenberg f     = b.small;
+  const int64_t         ld    = f.restart + 1;
   const SysReal         scale = again || b.method.given ? 1 : f.scale[m - 1]; /* of the product */
-  const bool            two = b.method.modified && !again;
-  bool                  bad = false;
+  const bool            two   = b.method.modified && !again;
+  bool                  bad   = false;
 
   for (int k = (int)threadIdx.x; k < m; k += SYS_THREADS) {
     sum[k] *= scale * f.scale[k];
@@ -131,12 +131,12 @@ static __device__ void BasisCoefficients(const FusedBasisView &b, int again, int
 static __device__ void BasisColumn(const FusedBasisView &b, int again, SysReal square)
 {
   extern __shared__ SysReal shared[];
-  const FusedHessenberg     f = b.small;
+  const FusedHessenberg     f  = b.small;
   const int                 it = b.state->columns, m = it + 1;
   const SysReal             norm = sqrt(square);
-  SysReal *const            h = shared, *const cs = h + FUSED_BASIS_MOST + 2, *const sn = cs + FUSED_BASIS_MOST + 2;
-  FusedState *const         state = b.state;
-  SysReal                   removed = 0;
+  SysReal *const h = shared, *const cs = h + FUSED_BASIS_MOST + 2, *const sn = cs + FUSED_BASIS_MOST + 2;
+  FusedState *const state   = b.state;
+  SysReal           removed = 0;
 
   if (!b.method.modified && !again && b.method.refine) {
     for (int k = (int)threadIdx.x; k < m; k += SYS_THREADS) removed += f.h[k] * f.h[k];
@@ -188,8 +188,8 @@ static __device__ void BasisColumn(const FusedBasisView &b, int again, SysReal s
 static __device__ void BasisBegin(const FusedBasisView &b, int first, SysReal square)
 {
   FusedState *const state = b.state;
-  const SysReal     res = sqrt(square);
-  const bool        far = !first && !b.method.flexible && state->norm > 0 && fabs(res - state->norm) > b.method.breakdowntol * b.small.g[b.small.restart + 1];
+  const SysReal     res   = sqrt(square);
+  const bool        far   = !first && !b.method.flexible && state->norm > 0 && fabs(res - state->norm) > b.method.breakdowntol * b.small.g[b.small.restart + 1];
 
   if (first) {
     state->its      = 0;
@@ -203,11 +203,11 @@ static __device__ void BasisBegin(const FusedBasisView &b, int first, SysReal sq
   if (!isfinite(res)) state->stop = FUSED_STOP_NORM;
   else if (far) state->stop = FUSED_STOP_FAR;
   else if ((res == 0 && !b.method.flexible) || res <= state->least || res >= state->most) state->stop = FUSED_STOP_TEST;
-  state->columns                = 0;
-  state->norm                   = res;
-  b.small.g[0]                  = res;
+  state->columns                 = 0;
+  state->norm                    = res;
+  b.small.g[0]                   = res;
   b.small.g[b.small.restart + 1] = res; /* the norm at the start of the cycle */
-  b.small.scale[0]              = res == 0 && !b.method.flexible ? 1 : 1 / res;
+  b.small.scale[0]               = res == 0 && !b.method.flexible ? 1 : 1 / res;
 }
 
 /* Does another cycle begin? */
@@ -223,11 +223,11 @@ template <bool TWO, bool AGAIN>
 static __global__ void __launch_bounds__(SYS_THREADS) FusedBasisDotsKernel(const FusedBasisView b, const FusedBasisPass f)
 {
   extern __shared__ SysReal shared[];
-  const int                 m = b.state->columns + 1;
+  const int                 m    = b.state->columns + 1;
   const unsigned            lane = threadIdx.x % SYS_WARP, warp = threadIdx.x / SYS_WARP;
   const int                 nsum = TWO ? 2 * m : m;
   SysReal *const            sums = shared; /* FUSED_WARPS for each vector */
-  const SysReal **const     v = (const SysReal **)(shared + (int64_t)nsum * FUSED_WARPS);
+  const SysReal **const     v    = (const SysReal **)(shared + (int64_t)nsum * FUSED_WARPS);
 
   if (!BasisRuns(b, AGAIN)) return;
   for (int k = (int)threadIdx.x; k < nsum * FUSED_WARPS; k += SYS_THREADS) sums[k] = 0;
@@ -256,7 +256,7 @@ static __global__ void __launch_bounds__(SYS_THREADS) FusedBasisDotsKernel(const
 
 #pragma unroll
           for (int e = 0; e < BASIS_EACH; e++) {
-            const int64_t k = base + e * SYS_THREADS;
+            const int64_t k  = base + e * SYS_THREADS;
             const SysReal v0 = k < f.n ? column[k] : 0;
 
             sum[q] += v0 * w0[e];
@@ -305,11 +305,11 @@ template <bool AGAIN>
 static __global__ void __launch_bounds__(SYS_THREADS) FusedBasisUpdateKernel(const FusedBasisView b, const FusedBasisPass f)
 {
   extern __shared__ SysReal shared[];
-  const int                 m = b.state->columns + 1;
-  const SysReal **const     v = (const SysReal **)shared;
-  SysReal *const            c = (SysReal *)(v + m);
+  const int                 m     = b.state->columns + 1;
+  const SysReal **const     v     = (const SysReal **)shared;
+  SysReal *const            c     = (SysReal *)(v + m);
   const SysReal             scale = AGAIN || b.method.given ? 1 : b.small.scale[m - 1];
-  SysReal                   sum = 0;
+  SysReal                   sum   = 0;
 
   if (!BasisRuns(b, AGAIN)) return;
   for (int k = (int)threadIdx.x; k < m; k += SYS_THREADS) {
@@ -418,9 +418,9 @@ static __global__ void FusedBasisFinishStartKernel(const FusedBasisView b, int f
 /* Whatever the state: an iteration that is queued again finds the same u */
 static __global__ void __launch_bounds__(SYS_THREADS) FusedBasisTakeKernel(const FusedBasisView b, int64_t n, SysReal *u)
 {
-  const int            m = b.state->columns;
+  const int            m     = b.state->columns;
   const SysReal        scale = b.small.scale[m];
-  const SysReal *const v = b.v[m];
+  const SysReal *const v     = b.v[m];
 
   SYS_FOR_EACH(k, n) u[k] = scale * v[k];
 }
@@ -437,8 +437,8 @@ static __global__ void __launch_bounds__(SYS_THREADS) FusedBasisSolveKernel(cons
 {
   __shared__ SysReal    g[FUSED_BASIS_MOST + 2];
   __shared__ int        singular;
-  const FusedHessenberg f = b.small;
-  const int             m = restart && !BasisFull(b) ? 0 : b.state->columns;
+  const FusedHessenberg f  = b.small;
+  const int             m  = restart && !BasisFull(b) ? 0 : b.state->columns;
   const int64_t         ld = f.restart + 2;
 
   if (threadIdx.x == 0) singular = -1;
@@ -531,7 +531,7 @@ SysStatus FusedBasisDeviceFinishStart(FusedBasisDevice *f, int first, SysStream 
 
 SysStatus FusedBasisDeviceDots(FusedBasisDevice *f, const FusedBasisPass *pass, int again, SysStream stream)
 {
-  const int64_t grid = BasisGrid(pass->n);
+  const int64_t grid   = BasisGrid(pass->n);
   const size_t  shared = BasisSharedDots(f);
 
   if (again) return SysLaunch(FusedBasisDotsKernel<false, true>, grid, SYS_THREADS, shared, stream, f->view, *pass);
@@ -546,7 +546,7 @@ SysStatus FusedBasisDeviceFinishDots(FusedBasisDevice *f, int again, SysStream s
 
 SysStatus FusedBasisDeviceUpdate(FusedBasisDevice *f, const FusedBasisPass *pass, int again, SysStream stream)
 {
-  const int64_t grid = BasisGrid(pass->n);
+  const int64_t grid   = BasisGrid(pass->n);
   const size_t  shared = BasisSharedUpdate(f);
 
   if (again) return SysLaunch(FusedBasisUpdateKernel<true>, grid, SYS_THREADS, shared, stream, f->view, *pass);
@@ -638,7 +638,7 @@ SysStatus FusedBasisDeviceRoom(FusedBasisDevice *f, int m, SysStream stream)
 
 static SysStatus BasisFill(FusedBasisDevice *f, FusedDevice *device, int restart, int nproc)
 {
-  const size_t m = (size_t)restart + 1;
+  const size_t m     = (size_t)restart + 1;
   SysArena     arena = {NULL, 0};
   SysReal     *numbers, *mine, *all;
 

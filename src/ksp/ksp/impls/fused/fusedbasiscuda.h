@@ -24,10 +24,10 @@ extern "C" {
 #define FUSED_BASIS_MOST 256 /* vectors before a restart, at most */
 
 typedef struct {
-  int     restart, flexible;   /* flexible: the ends are those of fgmres */
-  int     stored;              /* the preconditioned basis is stored, by FusedBasisDeviceStore() */
-  int     modified, refine;    /* modified Gram-Schmidt; classical with a refinement never (0), if needed (1), always (2) */
-  int     given;               /* p is made by the caller, of the vector that FusedBasisDeviceTake() gives */
+  int     restart, flexible; /* flexible: the ends are those of fgmres */
+  int     stored;            /* the preconditioned basis is stored, by FusedBasisDeviceStore() */
+  int     modified, refine;  /* modified Gram-Schmidt; classical with a refinement never (0), if needed (1), always (2) */
+  int     given;             /* p is made by the caller, of the vector that FusedBasisDeviceTake() gives */
   SysReal haptol, breakdowntol;
 } FusedBasisMethod;
 

@@ -25,7 +25,7 @@ static SYS_INLINE void BasisDotsOf(const int count, const int two, const SysReal
 {
   FusedLanes first[4][BASIS_PARTS] = {{{0}}}, second[4][BASIS_PARTS] = {{{0}}};
   SysReal    tail[4] = {0}, rest[4] = {0};
-  int64_t    k       = lo;
+  int64_t    k = lo;
 
   for (; k + 8 <= hi; k += 8) {
     _Pragma("GCC unroll 4") for (int p = 0; p < BASIS_PARTS; p++)
