@@ -42,7 +42,7 @@ static PetscErrorCode GMRESRun(KSP ksp, KSPAMB *amb, FusedBasisFunction f, Fused
   pass->pc.bs   = (int)amb->bs;
   pass->pc.n    = gmres->n;
   pass->pc.d    = amb->d;
-  FusedBasisHostRun(&gmres->host, f, pass, nsum, sums);
+  FusedBasisHostRun(&gmres->host, f, pass, f == amb->basis->update, nsum, sums);
   if (z) PetscCall(VecRestoreArrayWrite(z, &za));
   PetscCall(VecRestoreArray(w, &wa));
   PetscCall(PetscLogFlops((PetscLogDouble)flops * (PetscLogDouble)gmres->n));

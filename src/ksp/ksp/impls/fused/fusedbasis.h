@@ -12,7 +12,7 @@
 
 #include "ksp/ksp/impls/fused/fusedhost.h"
 
-#define FUSED_BASIS_BLOCK 2048 /* entries: of the vector that is orthogonalised, they stay in the first-level cache */
+#define FUSED_BASIS_BLOCK 8192 /* entries: of the vector that is orthogonalised, they stay in the second-level cache; shorter runs of the others are read more slowly */
 
 /* One number for each entry in d, as in FusedPass of the kinds FUSED_NONE, FUSED_POINT and FUSED_BLOCKS; FUSED_OTHER is as FUSED_NONE */
 typedef struct {
@@ -47,5 +47,5 @@ typedef struct {
 int  FusedBasisHostCreate(int64_t n, int bs, int most, int nthread, FusedBasisHost *);
 void FusedBasisHostDestroy(FusedBasisHost *);
 
-/* Runs a pass and returns its sums, nsum of them */
-void FusedBasisHostRun(const FusedBasisHost *, FusedBasisFunction, const FusedBasis *, int nsum, SysReal sums[]);
+/* Runs a pass and returns its sums, nsum of them. Blocks go forwards in dots and backwards in update, which finds those in the last-level cache that dots read last. */
+void FusedBasisHostRun(const FusedBasisHost *, FusedBasisFunction, const FusedBasis *, int backwards, int nsum, SysReal sums[]);

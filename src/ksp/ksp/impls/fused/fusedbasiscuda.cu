@@ -4,7 +4,7 @@
 
    A thread block takes tiles of BASIS_TILE entries. dots keeps the entries of w in registers and reads the vectors of the basis four at a time: each warp adds up its
    products by shuffles, and collects them in shared memory, a number for each vector. update subtracts the vectors from the entries in registers. Both read each
-   entry of the basis once: 8 bytes for each vector and row.
+   entry of the basis once: 8 bytes for each vector and row. update goes through the tiles backwards, since the second-level cache still has those that dots read last.
 
        registers   w: BASIS_EACH entries of a thread
        shared      a pointer for each vector; dots: FUSED_WARPS sums for each vector, twice with modified Gram-Schmidt; update: a coefficient for each vector
@@ -309,6 +309,7 @@ static __global__ void __launch_bounds__(SYS_THREADS) FusedBasisUpdateKernel(con
   const SysReal **const     v     = (const SysReal **)shared;
   SysReal *const            c     = (SysReal *)(v + m);
   const SysReal             scale = AGAIN || b.method.given ? 1 : b.small.scale[m - 1];
+  const int64_t             tiles = (f.n + BASIS_TILE - 1) / BASIS_TILE;
   SysReal                   sum   = 0;
 
   if (!BasisRuns(b, AGAIN)) return;
@@ -320,8 +321,9 @@ static __global__ void __launch_bounds__(SYS_THREADS) FusedBasisUpdateKernel(con
   SysReal *const       to = b.v[m];
   const SysReal *const w = AGAIN ? to : f.w, *const left = AGAIN ? NULL : f.left;
 
-  for (int64_t base = (int64_t)blockIdx.x * BASIS_TILE + threadIdx.x; base - threadIdx.x < f.n; base += (int64_t)gridDim.x * BASIS_TILE) {
-    SysReal r[BASIS_EACH];
+  for (int64_t tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
+    const int64_t base = (tiles - 1 - tile) * BASIS_TILE + threadIdx.x;
+    SysReal       r[BASIS_EACH];
 
 #pragma unroll
     for (int e = 0; e < BASIS_EACH; e++) {
