@@ -129,7 +129,7 @@ M*/
 M*/
 #define MATPRODUCTALGORITHMSPMM "spmm"
 
-/* Types of KSP for KSPSetType() and -ksp_type: PETSc's cg, bcgs and chebyshev on fused passes; see docs/krylov.md */
+/* Types of KSP for KSPSetType() and -ksp_type: PETSc's cg, bcgs, gmres, fgmres and chebyshev on fused passes; see docs/krylov.md */
 
 /*MC
    KSPAMBCG - "ambcg" - `KSPCG` in fewer passes over vectors
@@ -140,6 +140,16 @@ M*/
    KSPAMBBCGS - "ambbcgs" - `KSPBCGS` in fewer passes over vectors
 M*/
 #define KSPAMBBCGS "ambbcgs"
+
+/*MC
+   KSPAMBGMRES - "ambgmres" - `KSPGMRES` in fewer passes over vectors
+M*/
+#define KSPAMBGMRES "ambgmres"
+
+/*MC
+   KSPAMBFGMRES - "ambfgmres" - `KSPFGMRES` in fewer passes over vectors
+M*/
+#define KSPAMBFGMRES "ambfgmres"
 
 /*MC
    KSPAMBCHEBYSHEV - "ambchebyshev" - `KSPCHEBYSHEV` in fewer passes over vectors

@@ -89,7 +89,7 @@ batch)
   ;;
 fused)
   sources=(test/kernels/fuseddevice.cu src/sys/syscuda.cu src/ksp/ksp/impls/fused/*.cu)
-  small=("iterations" "same bits" "stops" "resumed" "shared" "chebyshev")
+  small=("iterations" "same bits" "stops" "resumed" "shared" "chebyshev" "basis" "basis stops")
   ;;
 sums)
   sources=(test/kernels/sumsdevice.cu src/sys/syscuda.cu src/vec/ambvec/*.cu src/mat/halo/*.cu)

@@ -11,7 +11,7 @@
 #pragma GCC diagnostic ignored "-Wunused-function" /* other tests need more of this header */
 #include "devicevectors.h"
 #pragma GCC diagnostic pop
-#include "ksp/ksp/impls/fused/fusedcuda.h"
+#include "ksp/ksp/impls/fused/fusedbasiscuda.h"
 
 #include <deque>
 
@@ -500,15 +500,215 @@ static bool Chebyshev(const std::vector<System> &systems)
   return good;
 }
 
+/* ------------------------------------------------- GMRES ------------------------------------------------- */
+
+/* A cycle of GMRES; side: of M, a diagonal, 0: none, 1: left, 2: right */
+struct Cycle {
+  std::string name;
+  int         n, restart, side, modified, refine, max_it;
+  Kind        kind;
+};
+
+static SysScalar Applied(const Cycle &C, int side, int k)
+{
+  return C.side == side ? 1 / Diagonal(DEFINITE, k) : 1;
+}
+
+/* The norms of the same cycle on the host, with modified Gram-Schmidt, and the solution of a cycle that begins with 0 */
+static void CycleOnHost(const Cycle &C, const std::vector<SysScalar> &b, std::vector<double> &norms, std::vector<double> &x)
+{
+  const size_t                     n = (size_t)C.n;
+  std::vector<std::vector<double>> v;
+  std::vector<double>              r((size_t)(C.restart + 2) * (size_t)(C.restart + 2)), cs(r), sn(r), g(r), y(r), w(n);
+  const size_t                     ld = (size_t)C.restart + 2;
+  int                              it = 0;
+
+  auto normalise = [&]() {
+    double norm = 0;
+
+    for (double a : w) norm += a * a;
+    norm = sqrt(norm);
+    v.push_back(w);
+    for (double &a : v.back()) a /= norm;
+    return norm;
+  };
+
+  for (size_t k = 0; k < n; k++) w[k] = b[k];
+  g[0] = normalise();
+  norms.assign(1, g[0]);
+  for (; it < C.restart && it < C.max_it; it++) {
+    double *const h = &r[ld * (size_t)it];
+
+    for (int k = 0; k < C.n; k++) {
+      auto at = [&](int i) { return v[(size_t)it][(size_t)i] * (double)Applied(C, 2, i); };
+
+      w[(size_t)k] = ((double)Diagonal(C.kind, k) * at(k) - (k > 0 ? at(k - 1) : 0) - (k < C.n - 1 ? at(k + 1) : 0)) * (double)Applied(C, 1, k);
+    }
+    for (int j = 0; j <= it; j++) {
+      h[j] = 0;
+      for (size_t k = 0; k < n; k++) h[j] += w[k] * v[(size_t)j][k];
+      for (size_t k = 0; k < n; k++) w[k] -= h[j] * v[(size_t)j][k];
+    }
+    h[it + 1] = normalise();
+    for (int j = 0; j < it; j++) {
+      const double t = h[j];
+
+      h[j]     = cs[(size_t)j] * t + sn[(size_t)j] * h[j + 1];
+      h[j + 1] = cs[(size_t)j] * h[j + 1] - sn[(size_t)j] * t;
+    }
+    const double t = hypot(h[it], h[it + 1]);
+
+    cs[(size_t)it]    = h[it] / t;
+    sn[(size_t)it]    = h[it + 1] / t;
+    g[(size_t)it + 1] = -sn[(size_t)it] * g[(size_t)it];
+    g[(size_t)it] *= cs[(size_t)it];
+    h[it] = t;
+    norms.push_back(fabs(g[(size_t)it + 1]));
+  }
+  x.assign(n, 0);
+  for (int j = it - 1; j >= 0; j--) {
+    y[(size_t)j] = g[(size_t)j];
+    for (int i = j + 1; i < it; i++) y[(size_t)j] -= r[ld * (size_t)i + (size_t)j] * y[(size_t)i];
+    y[(size_t)j] /= r[ld * (size_t)j + (size_t)j];
+    for (size_t k = 0; k < n; k++) x[k] += y[(size_t)j] * v[(size_t)j][k] * (double)Applied(C, 2, (int)k);
+  }
+}
+
+/* Passes that are queued in blocks, recorded or not; more of them than the cycle has iterations, which must do nothing */
+static bool CycleOnDevice(const Cycle &C, const std::vector<SysScalar> &b, int length, bool record, std::vector<SysScalar> &norms, std::vector<SysScalar> &x)
+{
+  const System           S = {C.name, C.n, C.kind, FUSED_NONE, FUSED_NORM_R, C.max_it, 0, 1, false, false};
+  const size_t           n = (size_t)C.n;
+  std::vector<SysScalar> m(n), nan(n, NotANumber);
+  FusedBasisMethod       method = {};
+  FusedDevice           *f      = NULL;
+  FusedBasisDevice      *basis  = NULL;
+  const FusedState      *state;
+  bool                   good;
+
+  for (int k = 0; k < C.n; k++) m[(size_t)k] = 1 / Diagonal(DEFINITE, k);
+  {
+    Vector         p(nan, 1), w(b, 1), diagonal(m, 1), solution(std::vector<SysScalar>(n, 0), 1);
+    FusedBasisPass pass = {C.n, p.Data(), w.Data(), C.side == 1 ? diagonal.Data() : NULL, C.side == 2 ? diagonal.Data() : NULL};
+
+    method.restart      = C.restart;
+    method.modified     = C.modified;
+    method.refine       = C.refine;
+    method.haptol       = (SysReal)1e-30;
+    method.breakdowntol = (SysReal)0.1;
+    if (!Check(FusedDeviceCreate(&f), S) || !Check(FusedBasisDeviceCreate(&basis, f, C.n, C.restart, 1), S)) return false;
+    FusedBasisDeviceSet(basis, &method);
+    if (!Check(FusedBasisDeviceRoom(basis, C.restart + 1, stream), S) || !Check(FusedBasisDeviceStart(basis, &pass, 1, stream), S)) return false;
+    if (!Check(FusedDeviceLimits(f, -1, std::numeric_limits<SysReal>::max(), C.max_it, stream), S)) return false;
+    if (!Check(FusedDeviceSend(f, 1, stream), S) || !Check(FusedDeviceReceive(f, 1, &state), S)) return false;
+    norms.assign(1, state->start);
+    auto block = [&](cudaStream_t to) {
+      for (int k = 0; k < length; k++) {
+        Multiply<<<(unsigned)(S.n + 255) / 256, 256, 0, to>>>(S.kind, S.n, pass.p, pass.w, NULL);
+        if (!Check(FusedBasisDeviceDots(basis, &pass, 0, to), S) || !Check(FusedBasisDeviceUpdate(basis, &pass, 0, to), S)) return false;
+        if (C.refine && (!Check(FusedBasisDeviceDots(basis, &pass, 1, to), S) || !Check(FusedBasisDeviceUpdate(basis, &pass, 1, to), S))) return false;
+      }
+      return true;
+    };
+
+    if (record) {
+      cudaStream_t to;
+      int          recorded;
+
+      if (!Check(FusedDeviceRecordBegin(f, &to), S) || !block(to) || !Check(FusedDeviceRecordEnd(f, &recorded), S)) return false;
+      if (!recorded) return Complain(S.name, "could not be recorded");
+    }
+    for (int k = 0; k < C.restart + 3; k += length) {
+      if (record ? !Check(FusedDeviceReplay(f, stream), S) : !block(stream)) return false;
+      if (!Check(FusedDeviceSend(f, 0, stream), S) || !Check(FusedDeviceReceive(f, 0, &state), S)) return false;
+      for (int i = (int)norms.size(); i <= state->its; i++) norms.push_back(state->history[(i - 1) % FUSED_HISTORY]);
+    }
+    if (!Check(FusedBasisDeviceSolve(basis, 0, stream), S) || !Check(FusedBasisDeviceCombine(basis, C.n, solution.Data(), pass.right, solution.Data(), stream), S)) return false;
+    good = solution.Get(x) && p.Get(nan) && w.Get(nan);
+    if (!good) Complain(S.name, "something was written outside");
+  }
+  FusedBasisDeviceDestroy(&basis);
+  FusedDeviceDestroy(&f);
+  return good;
+}
+
+static bool Basis(const std::vector<System> &)
+{
+  const long double  tolerance = 20000 * Eps;
+  std::vector<Cycle> cycles;
+  bool               good = true;
+
+  for (int n : {37, 1000, 5000, 300000}) {
+    if (small && n > 5000) continue;
+    for (int side = 0; side < 3; side++) {
+      for (int way = 0; way < 4; way++) cycles.push_back({Text("%d rows, M %d, way %d", n, side, way), n, 13 + 7 * (way % 2), side, way == 1, way > 1 ? way - 1 : 0, way == 2 ? 9 : 100, DEFINITE});
+    }
+  }
+  for (const Cycle &C : cycles) {
+    std::vector<double>    norms, x;
+    std::vector<SysScalar> b, first, got, start, solution;
+
+    seed = 88172645463325252u;
+    b    = RandomVector((size_t)C.n);
+    CycleOnHost(C, b, norms, x);
+    for (int length : {1, 4}) {
+      for (int record = 0; record < 2; record++) {
+        if (!CycleOnDevice(C, b, length, record, got, solution)) {
+          good = false;
+          continue;
+        }
+        if (first.empty()) {
+          first = got;
+          start = solution;
+        }
+        if (first != got || memcmp(start.data(), solution.data(), solution.size() * sizeof(SysScalar))) good = Complain(C.name, Text("other bits in blocks of %d", length));
+      }
+    }
+    if (first.size() != norms.size()) good = Complain(C.name, Text("%d iterations, not %d", (int)first.size() - 1, (int)norms.size() - 1));
+    for (size_t k = 0; k < std::min(first.size(), norms.size()); k++) {
+      if (!(fabsl((long double)first[k] - norms[k]) <= tolerance * norms[0])) good = Complain(C.name, Text("norm %d is %g, not %g", (int)k, (double)first[k], norms[k]));
+    }
+    for (size_t k = 0; k < start.size(); k++) {
+      if (!(fabsl((long double)start[k] - x[k]) <= tolerance)) {
+        good = Complain(C.name, Text("entry %d is %g, not %g", (int)k, (double)start[k], x[k]));
+        break;
+      }
+    }
+  }
+  return good;
+}
+
+/* A NaN stops the device in its first iteration; the identity in a happy one or a norm of 0 */
+static bool BasisStops(const std::vector<System> &)
+{
+  const Cycle            bad = {"NaN in the matrix", 1000, 10, 0, 0, 0, 50, NOT_A_NUMBER}, one = {"twice the identity", 1000, 10, 0, 0, 2, 1, IDENTITY};
+  std::vector<SysScalar> norms, x;
+  bool                   good = true;
+
+  if (!CycleOnDevice(bad, std::vector<SysScalar>(1000, 1), 3, true, norms, x)) good = false;
+  if (norms.size() != 1) good = Complain(bad.name, Text("%d iterations, not 0", (int)norms.size() - 1));
+  if (!CycleOnDevice(one, std::vector<SysScalar>(1000, 1), 3, true, norms, x)) good = false;
+  if (norms.size() != 2 || !(norms[1] <= 1000 * Eps * norms[0])) good = Complain(one.name, "is not solved by one iteration");
+  for (SysScalar a : x) {
+    if (!(fabsl((long double)a - 0.5L) <= 1000 * Eps)) {
+      good = Complain(one.name, Text("an entry is %g, not 0.5", (double)a));
+      break;
+    }
+  }
+  return good;
+}
+
 int main(int argc, char **argv)
 {
   const Group<std::vector<System>> groups[] = {
-    {"iterations", IterationsOf},
-    {"same bits",  SameBits    },
-    {"stops",      Stops       },
-    {"resumed",    Resumed     },
-    {"shared",     SharedOf    },
-    {"chebyshev",  Chebyshev   }
+    {"iterations",  IterationsOf},
+    {"same bits",   SameBits    },
+    {"stops",       Stops       },
+    {"resumed",     Resumed     },
+    {"shared",      SharedOf    },
+    {"chebyshev",   Chebyshev   },
+    {"basis",       Basis       },
+    {"basis stops", BasisStops  }
   };
 
   return RunProgram(groups, MakeSystems, argc, argv);

@@ -89,10 +89,17 @@ typedef struct {
 } Method;
 
 static const Method methods[] = {
-  {KSPAMBCG,   KSPCG,   "",                          PETSC_TRUE },
-  {KSPAMBCG,   KSPCG,   " -ksp_cg_single_reduction", PETSC_TRUE },
-  {KSPAMBBCGS, KSPBCGS, " -ksp_pc_side left",        PETSC_FALSE},
-  {KSPAMBBCGS, KSPBCGS, " -ksp_pc_side right",       PETSC_FALSE}
+  {KSPAMBCG,     KSPCG,     "",                                                                                                                                               PETSC_TRUE },
+  {KSPAMBCG,     KSPCG,     " -ksp_cg_single_reduction",                                                                                                                      PETSC_TRUE },
+  {KSPAMBBCGS,   KSPBCGS,   " -ksp_pc_side left",                                                                                                                             PETSC_FALSE},
+  {KSPAMBBCGS,   KSPBCGS,   " -ksp_pc_side right",                                                                                                                            PETSC_FALSE},
+  {KSPAMBGMRES,  KSPGMRES,  " -ksp_pc_side left",                                                                                                                             PETSC_FALSE},
+  {KSPAMBGMRES,  KSPGMRES,  " -ksp_pc_side right -ksp_gmres_restart 7",                                                                                                       PETSC_FALSE},
+  {KSPAMBGMRES,  KSPGMRES,  " -ksp_pc_side left -ksp_gmres_restart 5 -ksp_gmres_modifiedgramschmidt -ksp_orthogonalization mgs",                                              PETSC_FALSE},
+  {KSPAMBGMRES,  KSPGMRES,  " -ksp_pc_side right -ksp_gmres_cgs_refinement_type refine_ifneeded -ksp_orthogonalization_cgs_refinement_type refine_ifneeded",                  PETSC_FALSE},
+  {KSPAMBGMRES,  KSPGMRES,  " -ksp_pc_side left -ksp_gmres_restart 12 -ksp_gmres_cgs_refinement_type refine_always -ksp_orthogonalization_cgs_refinement_type refine_always", PETSC_FALSE},
+  {KSPAMBFGMRES, KSPFGMRES, " -ksp_pc_side right -ksp_gmres_restart 7",                                                                                                       PETSC_FALSE},
+  {KSPAMBFGMRES, KSPFGMRES, " -ksp_pc_side right -ksp_fgmres_modifypcnochange",                                                                                               PETSC_FALSE}
 };
 
 #define HISTORY 600
@@ -104,6 +111,7 @@ typedef struct {
   PetscReal          rnorm, history[HISTORY];
   PetscInt           length;
   PetscReal          seen[HISTORY], solution[HISTORY]; /* by the monitor */
+  PetscInt           built;                            /* solutions that the monitor can see: in its last call PETSc's GMRES adds the basis to the solution again */
   PetscBool          order, fused;
   Vec                x;
 } Outcome;
@@ -147,6 +155,7 @@ static PetscErrorCode Solve(KSP ksp, Vec b, Vec x, Outcome *out)
 {
   const PetscReal *history;
   PetscInt         n;
+  PetscBool        gmres;
 
   PetscFunctionBeginUser;
   out->monitored = 0;
@@ -162,6 +171,8 @@ static PetscErrorCode Solve(KSP ksp, Vec b, Vec x, Outcome *out)
   out->length = n;
   PetscCall(PetscArraycpy(out->history, history, n));
   PetscCall(IsFused(ksp, &out->fused));
+  PetscCall(PetscObjectTypeCompareAny((PetscObject)ksp, &gmres, KSPGMRES, KSPFGMRES, KSPAMBGMRES, KSPAMBFGMRES, ""));
+  out->built = PetscMin(out->monitored, HISTORY) - (gmres && out->its > 0);
   PetscCall(VecDuplicate(x, &out->x));
   PetscCall(VecCopy(x, out->x));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -186,7 +197,8 @@ static PetscErrorCode Compare(TestDiff *d, Outcome *own, Outcome *petsc)
   PetscReal norm, err;
 
   PetscFunctionBeginUser;
-  TestExpect(d, "another reason than PETSc's", (PetscBool)(own->reason == petsc->reason));
+  /* a residual that is 0 but for rounding is below one limit or the other */
+  TestExpect(d, "another reason than PETSc's", (PetscBool)(own->reason == petsc->reason || (own->reason > 0 && petsc->reason > 0 && PetscMax(own->rnorm, petsc->rnorm) < 1e-11 * petsc->history[0])));
   TestExpect(d, "another number of iterations than PETSc's", (PetscBool)(own->its == petsc->its));
   TestExpect(d, "another final norm than PETSc's", Near(own->rnorm, petsc->rnorm, petsc->length ? petsc->history[0] : 1.0));
   TestExpect(d, "another length of the history than PETSc's", (PetscBool)(own->length == petsc->length));
@@ -195,7 +207,7 @@ static PetscErrorCode Compare(TestDiff *d, Outcome *own, Outcome *petsc)
   TestExpect(d, "monitors are called another number of times than by PETSc", (PetscBool)(own->monitored == petsc->monitored));
   for (PetscInt k = 0; k < PetscMin(PetscMin(own->monitored, petsc->monitored), HISTORY); k++) {
     TestExpect(d, "a monitor sees another norm", Near(own->seen[k], petsc->seen[k], petsc->seen[0]));
-    TestExpect(d, "a monitor sees another solution", Near(own->solution[k], petsc->solution[k], petsc->solution[petsc->monitored - 1]));
+    if (k < petsc->built) TestExpect(d, "a monitor sees another solution", Near(own->solution[k], petsc->solution[k], petsc->solution[petsc->built - 1]));
   }
   PetscCall(VecNorm(petsc->x, NORM_2, &norm));
   if (PetscIsInfOrNanReal(norm)) {
@@ -1032,7 +1044,7 @@ static PetscErrorCode View(TestDiff *d)
 static PetscErrorCode Device(TestDiff *d)
 {
   static const PetscInt lengths[] = {1, 3, 16, 32};
-  const Method *const   which[]   = {&methods[0], &methods[1], &methods[2], &methods[3]};
+  const Method *const   which[]   = {&methods[0], &methods[1], &methods[2], &methods[3], &methods[4], &methods[5], &methods[6], &methods[7], &methods[8], &methods[9]};
   static const Case     cases[]   = {
           {"jacobi",                     &symmetric,  "-pc_type jacobi",                                    GUESS_SOME, 0},
           {"none",                       &symmetric,  "-pc_type none",                                      GUESS_NONE, 0},
@@ -1070,7 +1082,8 @@ static PetscErrorCode Device(TestDiff *d)
     PetscCall(PetscObjectTypeCompare((PetscObject)x0, "mpicuda", &several));
     cuda = (PetscBool)(cuda || (several && nccl)); /* several GPUs make solves if NCCL is between them */
     PetscCall(TestTypeRoot(type, sizeof(type)));
-    PetscCall(PetscStrcmp(type, MATAMB, &recorded)); /* the product of this type can be recorded */
+    PetscCall(PetscStrcmp(type, MATAMB, &recorded)); /* the product of this type can be recorded; GMRES applies blocks by PCApply() */
+    if (strstr(m->petsc, KSPGMRES) && strstr(cases[k].options, "pbjacobi")) recorded = PETSC_FALSE;
     PetscCall(RunOne(&cases[k], m, PETSC_TRUE, A, b, x0, &seen));
     for (size_t l = 0; l < (cuda ? PETSC_STATIC_ARRAY_LENGTH(lengths) : 1); l++) {
       const PetscReal   *history;

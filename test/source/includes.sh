@@ -31,7 +31,7 @@ sys mat/impls/hashgemm/cuda < graph/cuda < graph/glue
 sys mat/impls/spmm/host < graph/batch/host < graph/batch/cuda < graph/batch/glue < petscamb.c
 petscamb.h < graph/batch/glue
 petscambgraph.h mat/io < graph/io < petscamb.c
-sys < ksp/ksp/impls/fused < ksp/ksp/impls/ambksp < ksp/ksp/impls/ambcg ksp/ksp/impls/ambbcgs ksp/ksp/impls/ambchebyshev < petscamb.c
+sys < ksp/ksp/impls/fused < ksp/ksp/impls/ambksp < ksp/ksp/impls/ambcg ksp/ksp/impls/ambbcgs ksp/ksp/impls/ambgmres ksp/ksp/impls/ambchebyshev < petscamb.c
 petscamb.h < ksp/ksp/impls/ambksp
 mat/halo < ksp/ksp/impls/ambksp
 mat/shadow/user < ksp/pc/impls/*/glue ksp/pc/impls/ambinverse < petscamb.c

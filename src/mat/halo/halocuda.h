@@ -48,7 +48,7 @@ SysStatus HaloAddSums(const HaloSums *, const SysScalar *sums, SysScalar *y, Sys
 
 /* Boxes in the memory of several devices, which all of them can reach. Box number rank is that of this process. */
 #define HALO_PEERS      16
-#define HALO_PEER_BYTES 64                 /* that a process gives, at most */
+#define HALO_PEER_BYTES 512                /* that a process gives, at most */
 #define HALO_BOX        (2 << 20)          /* bytes of a box, which has an allocation of its own */
 #define HALO_TRIAL      ((int64_t)2 << 30) /* clocks */
 typedef struct {

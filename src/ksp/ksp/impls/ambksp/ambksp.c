@@ -14,7 +14,7 @@ static PetscLogEvent KSP_AMBPass, KSP_AMBReduce;
 static struct {
   KSPType type;
   PetscErrorCode (*create)(KSP);
-} constructors[4];
+} constructors[8];
 static int nconstructor;
 
 /* The types of PETSc whose place is taken: -petscamb_for_ksp */
@@ -111,7 +111,10 @@ PetscErrorCode KSPAMBLookAtPC(KSP ksp, KSPAMB *amb)
   PetscCall(PCGetOperators(ksp->pc, &A, &P));
   PetscCall(MatGetBlockSize(P, &amb->bs));
   PetscCall(MatGetNullSpace(A, &nullspace));
-  if (nullspace && ksp->pc_side == PC_LEFT) {
+  if (amb->modifypc) {
+    amb->kind = FUSED_OTHER;
+    PetscCall(PetscInfo(ksp, "No pass applies the preconditioner: the program may change it in each iteration\n"));
+  } else if (nullspace && ksp->pc_side == PC_LEFT) {
     amb->kind = FUSED_OTHER;
     PetscCall(PetscInfo(ksp, "No pass applies the preconditioner: a null space is removed after each application\n"));
   } else if (none) amb->kind = FUSED_NONE;
@@ -238,12 +241,28 @@ PetscErrorCode KSPSolve_AMB(KSP ksp)
   if (why && why != amb->reason) PetscCall(PetscInfo(ksp, "PETSc's own solve serves, since %s\n", why));
   amb->reason = why;
   amb->fused  = (PetscBool)!why;
-  if (why) PetscCall((*amb->base.solve)(ksp));
-  else {
+  if (why) {
+    if (amb->prepare) PetscCall((*amb->prepare)(ksp, amb));
+    PetscCall((*amb->base.solve)(ksp));
+  } else {
     amb->poison = (PetscBool)(ksp->reason == KSP_DIVERGED_PC_FAILED);
     if (solve == amb->solve) PetscCall(KSPAMBSetUp(ksp, amb));
     PetscCall((*solve)(ksp, amb));
   }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode KSPAMBPassBegin(KSP ksp)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscLogEventBegin(KSP_AMBPass, ksp, 0, 0, 0));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode KSPAMBPassEnd(KSP ksp)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscLogEventEnd(KSP_AMBPass, ksp, 0, 0, 0));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -369,6 +388,7 @@ static PetscErrorCode KSPAMBClear(KSPAMB *amb)
   PetscCall(VecDestroy(&amb->diagonal));
   PetscCall(PetscMemzero(&amb->kept, sizeof(amb->kept)));
   PetscCall(KSPAMBDeviceClear(amb));
+  if (amb->clear) PetscCall((*amb->clear)(amb));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -482,7 +502,7 @@ PetscErrorCode KSPAMBRegister(void)
   PetscCall(KSPInitializePackage());
   nconstructor = 0;
   PetscOptionsBegin(PETSC_COMM_WORLD, NULL, "petsc-amb, Krylov methods", "KSP");
-  PetscCall(PetscOptionsBool("-petscamb_for_ksp", "Every cg, bcgs and chebyshev of the program runs on fused passes; without the option, the Chebyshev smoothers of matrices of petsc-amb on GPUs", "KSPAMBCG", every, &every, &set));
+  PetscCall(PetscOptionsBool("-petscamb_for_ksp", "Every cg, bcgs, gmres, fgmres and chebyshev of the program runs on fused passes; without the option, the Chebyshev smoothers of matrices of petsc-amb on GPUs", "KSPAMBCG", every, &every, &set));
   PetscOptionsEnd();
   takes = KSPAMB_TAKES_NONE;
 #if defined(SYS_HAVE_DEVICE)

@@ -33,7 +33,10 @@ struct _KSPAMB {
   PetscErrorCode (*solve)(KSP, KSPAMB *);
   PetscErrorCode (*solvedevice)(KSP, KSPAMB *);           /* the same with vectors on a GPU, or NULL */
   PetscErrorCode (*serves)(KSP, KSPAMB *, const char **); /* says why neither of them can make a solve; NULL: nothing speaks against it */
+  PetscErrorCode (*prepare)(KSP, KSPAMB *);               /* before PETSc's own solve, or NULL */
+  PetscErrorCode (*clear)(KSPAMB *);                      /* destroys what the method has, or NULL */
   const char *reason;                                     /* why the last solve was PETSc's own; NULL if it was not */
+  PetscBool   anypc;                                      /* the device applies any preconditioner by PCApply() */
   PetscBool   fused;                                      /* the solve that runs, or the last one, is the one on fused passes */
 
   /* For that solve */
@@ -73,6 +76,17 @@ struct _KSPAMB {
   PetscErrorCode (*seteigenvalues)(KSP, PetscReal, PetscReal); /* PETSc's own setters */
   PetscErrorCode (*setestimate)(KSP, PetscReal, PetscReal, PetscReal, PetscReal);
 
+  /* GMRES, flexible or not */
+  struct _KSPAMBGMRES             *gmres;
+  const struct _FusedBasisKernels *basis;
+  PetscBool                        isflexible, prepared; /* prepared: PETSc's own set-up has been called */
+  PetscReal                        haptol, breakdowntol;
+  PetscErrorCode (*sethaptol)(KSP, PetscReal); /* PETSc's own setters */
+  PetscErrorCode (*setbreakdowntol)(KSP, PetscReal);
+  PetscErrorCode (*setmodifypc)(KSP, PetscErrorCode (*)(KSP, PetscInt, PetscInt, PetscReal, void *), void *, PetscErrorCode (*)(void *));
+  PetscErrorCode (*modifypc)(KSP, PetscInt, PetscInt, PetscReal, void *); /* of the program; NULL: the preconditioner does not change */
+  void *modifyctx;
+
   /* BiCGStab */
   Vec guess; /* the initial guess, which the solution leaves out with a preconditioner from the right */
 };
@@ -94,6 +108,10 @@ PetscErrorCode KSPSolve_AMB(KSP);
    process. */
 #define KSPAMB_WRITES(vector) (1U << FUSED_##vector)
 PetscErrorCode KSPAMBRun(KSP, KSPAMB *, FusedFunction, FusedPass *, const Vec v[FUSED_VECTORS], unsigned written, int flops, SysReal sums[FUSED_SUMS]);
+
+/* The event of a pass that KSPAMBRun() does not run */
+PetscErrorCode KSPAMBPassBegin(KSP);
+PetscErrorCode KSPAMBPassEnd(KSP);
 
 /* Finds out whether passes can apply the preconditioner, and sets kind and bs */
 PetscErrorCode KSPAMBLookAtPC(KSP, KSPAMB *);

@@ -57,6 +57,11 @@ PetscErrorCode KSPAMBQueueStart(KSP, KSPAMB *, KSPAMBQueue *, FusedKind, const F
 /* Iterates until there is a reason */
 PetscErrorCode KSPAMBQueueRun(KSP, KSPAMB *, KSPAMBQueue *);
 
+/* The parts of this: sets the length of blocks; queues a block of iterations; records one if the product is settled */
+PetscErrorCode KSPAMBQueueLength(KSPAMB *, KSPAMBQueue *);
+PetscErrorCode KSPAMBQueueBlock(KSPAMB *, KSPAMBQueue *, PetscInt length);
+PetscErrorCode KSPAMBQueueRecord(KSP, KSPAMB *, KSPAMBQueue *, PetscInt length);
+
 /* Queues the product of a vector, in an iteration; then with the product of both vectors, whose sums are gathered */
 SysStatus KSPAMBQueueMultiply(const KSPAMBQueue *, KSPAMBProduct *, FusedVector from, FusedVector to, SysStream);
 SysStatus KSPAMBQueueMultiplyDot(KSPAMB *, const KSPAMBQueue *, KSPAMBProduct *, FusedVector from, FusedVector to, SysStream);

@@ -53,7 +53,7 @@ PetscErrorCode KSPAMBQueueSetUp(KSP ksp, KSPAMB *amb, KSPAMBQueue *q)
 }
 
 /* A matrix of 12 bytes a nonzero */
-static PetscErrorCode KSPAMBQueueLength(KSPAMB *amb, KSPAMBQueue *q)
+PetscErrorCode KSPAMBQueueLength(KSPAMB *amb, KSPAMBQueue *q)
 {
   MatInfo        info;
   PetscLogDouble bytes = q->vectors * (PetscLogDouble)sizeof(PetscScalar) * (PetscLogDouble)q->pass.n;
@@ -153,7 +153,7 @@ static PetscErrorCode KSPAMBQueueSettled(const KSPAMBQueue *q, KSPAMBProduct *pr
 }
 
 /* Records iterations once the product is settled. A product that cannot be recorded is not tried again in this solve. */
-static PetscErrorCode KSPAMBQueueRecord(KSP ksp, KSPAMB *amb, KSPAMBQueue *q, PetscInt length)
+PetscErrorCode KSPAMBQueueRecord(KSP ksp, KSPAMB *amb, KSPAMBQueue *q, PetscInt length)
 {
   SysStatus     status = SYS_SUCCESS;
   KSPAMBProduct product;
@@ -233,6 +233,22 @@ static PetscErrorCode KSPAMBQueueTake(KSP ksp, KSPAMB *amb, KSPAMBQueue *q, cons
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode KSPAMBQueueBlock(KSPAMB *amb, KSPAMBQueue *q, PetscInt length)
+{
+  PetscFunctionBegin;
+  PetscCall(KSPAMBQueueWrites(q));
+  if (q->recorded) {
+    CALL(FusedDeviceReplay(amb->device, q->stream));
+    if (q->nproc > 1) PetscCall(MatHaloQueueMade(q->A, length * q->products));
+    else PetscCall(MatShadowDeviceMade(q->A, length * q->products, PETSC_FALSE));
+    amb->replayed++;
+  } else {
+    for (PetscInt k = 0; k < length; k++) PetscCall(KSPAMBQueueByPETSc(amb, q, q->iteration));
+    if (q->close) PetscCall(KSPAMBQueueByPETSc(amb, q, q->close));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode KSPAMBQueueRun(KSP ksp, KSPAMB *amb, KSPAMBQueue *q)
 {
   const PetscBool   limits = (PetscBool)(ksp->converged == KSPConvergedDefault), watched = (PetscBool)(ksp->numbermonitors || (!limits && ksp->converged != KSPConvergedSkip));
@@ -245,16 +261,7 @@ PetscErrorCode KSPAMBQueueRun(KSP ksp, KSPAMB *amb, KSPAMBQueue *q)
   PetscCall(KSPAMBQueueLength(amb, q));
   CALL(FusedDeviceLimits(amb->device, limits ? ksp->ttol : -1.0, limits ? ksp->divtol * ksp->rnorm0 : PETSC_INFINITY, (int)ksp->max_it, q->stream));
   do {
-    PetscCall(KSPAMBQueueWrites(q));
-    if (q->recorded) {
-      CALL(FusedDeviceReplay(amb->device, q->stream));
-      if (q->nproc > 1) PetscCall(MatHaloQueueMade(q->A, length * q->products));
-      else PetscCall(MatShadowDeviceMade(q->A, length * q->products, PETSC_FALSE));
-      amb->replayed++;
-    } else {
-      for (PetscInt k = 0; k < length; k++) PetscCall(KSPAMBQueueByPETSc(amb, q, q->iteration));
-      if (q->close) PetscCall(KSPAMBQueueByPETSc(amb, q, q->close));
-    }
+    PetscCall(KSPAMBQueueBlock(amb, q, length));
     CALL(FusedDeviceSend(amb->device, slot, q->stream));
     if (watched || pending) { /* of the block before this one, if nobody looks on */
       CALL(FusedDeviceReceive(amb->device, watched ? slot : 1 - slot, &state));

@@ -5,3 +5,4 @@
 #define SYS_ISA AVX2
 
 #include "ksp/ksp/impls/fused/fusedkernels.h"
+#include "ksp/ksp/impls/fused/fusedbasiskernels.h"

@@ -31,7 +31,10 @@ typedef enum {
   FUSED_STOP_PC,   /* z.r changed its sign */
   FUSED_STOP_DPI,  /* p.w is not finite */
   FUSED_STOP_MAT,  /* p.w is 0, or changed its sign; BiCGStab: v.q is 0 */
-  FUSED_STOP_LAST  /* BiCGStab: t is 0 */
+  FUSED_STOP_LAST, /* BiCGStab: t is 0; GMRES: a happy breakdown */
+  FUSED_STOP_FAR,  /* GMRES: at a restart the residual is not that of the recurrence */
+  FUSED_STOP_NULL, /* GMRES: the last rotation does not exist */
+  FUSED_STOP_SMALL /* GMRES: the triangular matrix is singular at a restart */
 } FusedStop;
 
 typedef enum {
@@ -48,6 +51,9 @@ typedef struct {
   int     its, max_it;                      /* complete iterations */
   SysReal c, omega, rr;                     /* BiCGStab: the part of v in the direction, the step along r, r.r before it; beta is r.q, dpi is v.q */
   int     stop;                             /* a FusedStop */
+  int     columns, restarts;                /* GMRES: of the triangular matrix; cycles that have begun */
+  int     again, used, singular;            /* GMRES: a refinement follows; vectors that make the solution; the row of a zero on the diagonal, or -1 */
+  SysReal start;                            /* GMRES: the norm at the start of the cycle */
   int     pending;                          /* CG: the sums of the last step have not been added up */
   SysReal history[FUSED_HISTORY];           /* the norm of iteration k is number (k - 1) % FUSED_HISTORY */
 } FusedState;

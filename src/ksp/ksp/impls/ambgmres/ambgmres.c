@@ -1,0 +1,359 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+   KSPAMBGMRES and KSPAMBFGMRES: the types, their options and setters, and what their solves on the host and on a device share
+*/
+#include "ksp/ksp/impls/ambgmres/ambgmres.h"
+
+PetscErrorCode KSPAMBGMRESRegister(void);
+
+/* ------------------------------------------------- the orthogonalisation ------------------------------------------------- */
+
+/* PETSc 3.26 moved the orthogonalisation from GMRES to KSP */
+#if PETSC_VERSION_LT(3, 26, 0)
+static PetscErrorCode KSPAMBGMRESGetOrthogonalization(KSP ksp, PetscBool *known, PetscBool *modified, int *refine)
+{
+  PetscErrorCode (*f)(KSP, PetscInt);
+  KSPGMRESCGSRefinementType type;
+
+  PetscFunctionBegin;
+  PetscCall(KSPGMRESGetOrthogonalization(ksp, &f));
+  PetscCall(KSPGMRESGetCGSRefinementType(ksp, &type));
+  *modified = (PetscBool)(f == KSPGMRESModifiedGramSchmidtOrthogonalization);
+  *known    = (PetscBool)(*modified || f == KSPGMRESClassicalGramSchmidtOrthogonalization);
+  *refine   = type == KSP_GMRES_CGS_REFINE_ALWAYS ? 2 : type == KSP_GMRES_CGS_REFINE_IFNEEDED;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+#else
+static PetscErrorCode KSPAMBGMRESGetOrthogonalization(KSP ksp, PetscBool *known, PetscBool *modified, int *refine)
+{
+  KSPOrthogonalizationFn               *f;
+  KSPOrthogonalizationCGSRefinementType type;
+
+  PetscFunctionBegin;
+  PetscCall(KSPOrthogonalizationGet(ksp, &f));
+  PetscCall(KSPOrthogonalizationGetCGSRefinementType(ksp, &type));
+  *modified = (PetscBool)(f == KSPOrthogonalizationModifiedGramSchmidt);
+  *known    = (PetscBool)(*modified || f == KSPOrthogonalizationClassicalGramSchmidt);
+  *refine   = type == KSP_ORTHOGONALIZATION_CGS_REFINE_ALWAYS ? 2 : type == KSP_ORTHOGONALIZATION_CGS_REFINE_IFNEEDED;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+#endif
+
+/* ------------------------------------------------- the context ------------------------------------------------- */
+
+PetscErrorCode KSPAMBGMRESClear(KSPAMB *amb)
+{
+  struct _KSPAMBGMRES *gmres = amb->gmres;
+
+  PetscFunctionBegin;
+  if (!gmres) PetscFunctionReturn(PETSC_SUCCESS);
+  for (PetscInt k = 0; k < gmres->nv; k++) PetscCall(VecDestroy(&gmres->v[k]));
+  for (PetscInt k = 0; k < gmres->nz; k++) PetscCall(VecDestroy(&gmres->z[k]));
+  PetscCall(PetscFree4(gmres->v, gmres->z, gmres->at, gmres->zat));
+  PetscCall(PetscFree3(gmres->memory, gmres->sums, gmres->y));
+  FusedBasisHostDestroy(&gmres->host);
+  PetscCall(KSPAMBGMRESDeviceClear(gmres));
+  PetscCall(PetscFree(amb->gmres));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode KSPAMBGMRESGet(KSP ksp, KSPAMB *amb, struct _KSPAMBGMRES **gmres)
+{
+  PetscBool known;
+  PetscInt  restart, n;
+  int64_t   size;
+
+  PetscFunctionBegin;
+  PetscCall(KSPGMRESGetRestart(ksp, &restart));
+  PetscCall(VecGetLocalSize(ksp->vec_sol, &n));
+  if (amb->gmres && (amb->gmres->restart != restart || amb->gmres->n != n)) PetscCall(KSPAMBGMRESClear(amb));
+  if (!amb->gmres) {
+    PetscCall(PetscNew(&amb->gmres));
+    amb->gmres->restart = restart;
+    amb->gmres->n       = n;
+    size                = FusedHessenbergLayout(&amb->gmres->small, (int)restart, NULL);
+    PetscCall(PetscCalloc4(restart + 1, &amb->gmres->v, restart + 1, &amb->gmres->z, restart + 1, &amb->gmres->at, restart + 1, &amb->gmres->zat));
+    PetscCall(PetscCalloc3(size, &amb->gmres->memory, 2 * (restart + 1), &amb->gmres->sums, restart + 1, &amb->gmres->y));
+    (void)FusedHessenbergLayout(&amb->gmres->small, (int)restart, amb->gmres->memory);
+  }
+  *gmres            = amb->gmres;
+  (*gmres)->columns = 0;
+  (*gmres)->running = PETSC_FALSE;
+  PetscCall(KSPAMBGMRESGetOrthogonalization(ksp, &known, &(*gmres)->modified, &(*gmres)->refine));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ------------------------------------------------- ends and norms ------------------------------------------------- */
+
+PetscErrorCode KSPAMBGMRESShow(KSP ksp, PetscReal norm)
+{
+  PetscFunctionBegin;
+  PetscCall(KSPLogResidualHistory(ksp, norm));
+  PetscCall(KSPMonitor(ksp, ksp->its, norm));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode KSPAMBGMRESShowLast(KSP ksp, PetscBool flexible, PetscInt its, PetscReal norm)
+{
+  PetscFunctionBegin;
+  if (its && ksp->reason) PetscCall(KSPAMBGMRESShow(ksp, norm));
+#if PETSC_VERSION_LT(3, 19, 0)
+  else if (flexible) PetscCall(KSPLogResidualHistory(ksp, norm)); /* as PETSc's fgmres of that version */
+#endif
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode KSPAMBGMRESNull(KSP ksp)
+{
+  PetscFunctionBegin;
+  PetscCheck(!ksp->errorifnotconverged, PetscObjectComm((PetscObject)ksp), PETSC_ERR_NOT_CONVERGED, "KSPSolve has failed: the operator maps the last vector of the basis to zero");
+  ksp->reason = KSP_DIVERGED_NULL;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode KSPAMBGMRESSingular(KSP ksp, PetscInt k)
+{
+  PetscFunctionBegin;
+  PetscCheck(!ksp->errorifnotconverged, PetscObjectComm((PetscObject)ksp), PETSC_ERR_NOT_CONVERGED, "KSPSolve has failed: the matrix or its preconditioner is probably singular, entry %" PetscInt_FMT " on the diagonal of the triangular matrix is zero", k);
+  ksp->reason = KSP_DIVERGED_BREAKDOWN;
+  PetscCall(PetscInfo(ksp, "The matrix or its preconditioner is probably singular: entry %" PetscInt_FMT " on the diagonal of the triangular matrix is zero\n", k));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode KSPAMBGMRESFar(KSP ksp, PetscReal recurrence, PetscReal computed, PetscReal start)
+{
+  PetscFunctionBegin;
+  PetscCheck(!ksp->errorifnotconverged, PetscObjectComm((PetscObject)ksp), PETSC_ERR_CONV_FAILED, "The residual norm %g of the recurrence is far from the computed one %g at a restart; the cycle began with %g", (double)recurrence, (double)computed, (double)start);
+  PetscCall(PetscInfo(ksp, "The residual norm %g of the recurrence is far from the computed one %g at a restart; the cycle began with %g\n", (double)recurrence, (double)computed, (double)start));
+  ksp->reason = KSP_DIVERGED_BREAKDOWN;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Called after the test */
+PetscErrorCode KSPAMBGMRESHappy(KSP ksp, PetscBool flexible, PetscReal norm)
+{
+  PetscFunctionBegin;
+  if (ksp->normtype == KSP_NORM_NONE && !flexible) ksp->reason = KSP_CONVERGED_HAPPY_BREAKDOWN;
+  else if (!ksp->reason) {
+    PetscCheck(!ksp->errorifnotconverged, PetscObjectComm((PetscObject)ksp), PETSC_ERR_NOT_CONVERGED, "Reached a happy breakdown, but the test for convergence does not hold. Residual norm = %g", (double)norm);
+    ksp->reason = KSP_DIVERGED_BREAKDOWN;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ------------------------------------------------- the types ------------------------------------------------- */
+
+static PetscErrorCode KSPAMBGMRESServes(KSP ksp, KSPAMB *amb, const char **why)
+{
+  PetscBool known = PETSC_FALSE, modified, cuda;
+  PetscInt  restart;
+  int       refine;
+
+  PetscFunctionBegin;
+  PetscCall(KSPAMBGMRESGetOrthogonalization(ksp, &known, &modified, &refine));
+  PetscCall(KSPGMRESGetRestart(ksp, &restart));
+  PetscCall(PetscObjectTypeCompareAny((PetscObject)ksp->vec_sol, &cuda, VECSEQCUDA, VECMPICUDA, ""));
+  if (cuda && restart > KSPAMBGMRES_RESTART) *why = "the basis has more vectors than passes on a GPU take";
+  else if (!known) *why = "the orthogonalization is one of the program";
+  else if (ksp->pc_side == PC_SYMMETRIC) *why = "the preconditioner is applied from both sides";
+  else if (ksp->err_hist) *why = "a history of errors is wanted";
+  for (PetscInt k = 0; k < ksp->numbermonitors; k++) {
+    if (ksp->monitor[k] == KSPGMRESMonitorKrylov) *why = "a monitor shows the basis of PETSc's type";
+  }
+  if (!*why && ksp->nwork < KSPAMBGMRES_WORK) PetscCall(KSPSetWorkVecs(ksp, KSPAMBGMRES_WORK));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* PETSc's set-up allocates vectors, which passes do not use: it waits until PETSc's own solve is needed. Singular values need room that only the set-up makes. */
+static PetscErrorCode KSPAMBGMRESPrepare(KSP ksp, KSPAMB *amb)
+{
+  PetscFunctionBegin;
+  if (!amb->prepared) PetscCall((*amb->base.setup)(ksp));
+  amb->prepared = PETSC_TRUE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode KSPSetUp_AMBGMRES(KSP ksp)
+{
+  KSPAMB *amb;
+
+  PetscFunctionBegin;
+  PetscCall(KSPAMBGet(ksp, &amb));
+  amb->prepared = PETSC_FALSE;
+  if (ksp->calc_sings || ksp->calc_ritz) PetscCall(KSPAMBGMRESPrepare(ksp, amb));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode KSPBuildSolution_AMBGMRES(KSP ksp, Vec v, Vec *V)
+{
+  KSPAMB *amb;
+
+  PetscFunctionBegin;
+  PetscCall(KSPAMBGet(ksp, &amb));
+  if (!amb->fused && amb->prepared) {
+    PetscCall((*amb->base.buildsolution)(ksp, v, V));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  if (!v) {
+    if (!amb->guess) PetscCall(VecDuplicate(ksp->vec_sol, &amb->guess));
+    v = amb->guess;
+  }
+  if (!amb->gmres) PetscCall(VecCopy(ksp->vec_sol, v));
+  else if (amb->gmres->running) PetscCall(KSPAMBGMRESBuildDevice(ksp, amb, v));
+  else PetscCall(KSPAMBGMRESBuild(ksp, amb, ksp->vec_sol, v));
+  if (V) *V = v;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode KSPGMRESSetHapTol_AMBGMRES(KSP ksp, PetscReal tol)
+{
+  KSPAMB *amb;
+
+  PetscFunctionBegin;
+  PetscCall(KSPAMBGet(ksp, &amb));
+  PetscCall((*amb->sethaptol)(ksp, tol));
+  amb->haptol = tol;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode KSPGMRESSetBreakdownTolerance_AMBGMRES(KSP ksp, PetscReal tol)
+{
+  KSPAMB *amb;
+
+  PetscFunctionBegin;
+  PetscCall(KSPAMBGet(ksp, &amb));
+  PetscCall((*amb->setbreakdowntol)(ksp, tol));
+  amb->breakdowntol = tol == (PetscReal)PETSC_DEFAULT ? 0.1 : tol;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode KSPFGMRESSetModifyPC_AMBFGMRES(KSP ksp, PetscErrorCode (*f)(KSP, PetscInt, PetscInt, PetscReal, void *), void *ctx, PetscErrorCode (*destroy)(void *))
+{
+  KSPAMB *amb;
+
+  PetscFunctionBegin;
+  PetscCall(KSPAMBGet(ksp, &amb));
+  PetscCall((*amb->setmodifypc)(ksp, f, ctx, destroy));
+  amb->modifypc  = f;
+  amb->modifyctx = ctx;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The name of the setter has changed */
+static const char *const modifypc[] = {"KSPFGMRESSetModifyPC_C", "KSPFlexibleSetModifyPC_C"};
+
+static PetscErrorCode KSPAMBGMRESExtend(KSP ksp, KSPType type)
+{
+  KSPAMB *amb;
+
+  PetscFunctionBegin;
+  PetscCall(KSPAMBExtend(ksp, type, KSPAMBGMRESSolve, &amb));
+  amb->solvedevice        = KSPAMBGMRESSolveDevice;
+  amb->serves             = KSPAMBGMRESServes;
+  amb->prepare            = KSPAMBGMRESPrepare;
+  amb->clear              = KSPAMBGMRESClear;
+  amb->anypc              = PETSC_TRUE;
+  amb->haptol             = 1e-30; /* PETSc's defaults */
+  amb->breakdowntol       = 0.1;
+  amb->isflexible         = (PetscBool)(strcmp(type, KSPFGMRES) == 0);
+  ksp->ops->setup         = KSPSetUp_AMBGMRES;
+  ksp->ops->buildsolution = KSPBuildSolution_AMBGMRES;
+  PetscCall(PetscObjectQueryFunction((PetscObject)ksp, "KSPGMRESSetHapTol_C", &amb->sethaptol));
+  PetscCall(PetscObjectQueryFunction((PetscObject)ksp, "KSPGMRESSetBreakdownTolerance_C", &amb->setbreakdowntol));
+  if (amb->sethaptol) PetscCall(PetscObjectComposeFunction((PetscObject)ksp, "KSPGMRESSetHapTol_C", KSPGMRESSetHapTol_AMBGMRES));
+  if (amb->setbreakdowntol) PetscCall(PetscObjectComposeFunction((PetscObject)ksp, "KSPGMRESSetBreakdownTolerance_C", KSPGMRESSetBreakdownTolerance_AMBGMRES));
+  for (int k = 0; k < 2 && !amb->setmodifypc; k++) {
+    PetscCall(PetscObjectQueryFunction((PetscObject)ksp, modifypc[k], &amb->setmodifypc));
+    if (amb->setmodifypc) PetscCall(PetscObjectComposeFunction((PetscObject)ksp, modifypc[k], KSPFGMRESSetModifyPC_AMBFGMRES));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*MC
+   KSPAMBGMRES - "ambgmres" - the GMRES method of `KSPGMRES` with two passes over the basis in an iteration, by several threads in every process
+
+   Options Database Keys:
++  -ksp_gmres_restart                                                            - vectors of the basis before a restart
+.  -ksp_gmres_classicalgramschmidt                                               - classical Gram-Schmidt, the default
+.  -ksp_gmres_modifiedgramschmidt                                                - modified Gram-Schmidt, with two passes too
+.  -ksp_gmres_cgs_refinement_type <refine_never,refine_ifneeded,refine_always>   - a second orthogonalization with classical Gram-Schmidt
+-  -petscamb_for_ksp                                                             - every `KSPCG`, `KSPBCGS`, `KSPGMRES`, `KSPFGMRES` and `KSPCHEBYSHEV` of a program becomes a type of petsc-amb
+
+   Level: intermediate
+
+   Notes:
+   Everything but the type's name is that of `KSPGMRES`, functions and options too; results differ by rounding. One pass reads the basis for all products with the new
+   vector, and one subtracts and makes the norm. Modified Gram-Schmidt makes the coefficients of PETSc's from the products of the vectors of the basis with each
+   other, which the first pass makes too.
+
+   `PCNONE`, `PCJACOBI` and `PCPBJACOBI` are applied in a pass that does other work. Other preconditioners are applied as `KSPGMRES` does. The preconditioner may be
+   applied from the left or from the right.
+
+   A solve is that of `KSPGMRES` itself, which `-info` reports, if scalars are complex, the vectors are not of the types `VECSEQ` or `VECMPI` or have operations of
+   the program, the solve is transposed, the preconditioner is applied symmetrically, singular values, eigenvalues, Ritz pairs or a history of errors are computed, the
+   orthogonalization is one of the program, or `KSPGMRESMonitorKrylov()` is a monitor.
+
+   Vectors of the types `VECSEQCUDA` and `VECMPICUDA` serve as for `KSPAMBCG`. The host then waits in no iteration unless the preconditioner does.
+
+   Example:
+.vb
+   bin/solve -f matrix.mtx -mat_type amb -ksp_type ambgmres -pc_type jacobi -ksp_view
+.ve
+
+   References:
++  * - Y. Saad and M. H. Schultz, "GMRES: a generalized minimal residual algorithm for solving nonsymmetric linear systems", SIAM J. Sci. Stat. Comput. 7 (1986)
+-  * - K. Swirydowicz, J. Langou, S. Ananthan, U. Yang and S. Thomas, "Low synchronization Gram-Schmidt and generalized minimal residual algorithms", Numer. Linear Algebra Appl. 28 (2021)
+
+.seealso: `KSPGMRES`, `KSPAMBFGMRES`, `KSPAMBCG`, `KSPAMBBCGS`, `KSPGMRESSetRestart()`
+M*/
+static PetscErrorCode KSPCreate_AMBGMRES(KSP ksp)
+{
+  PetscFunctionBegin;
+  PetscCall(KSPAMBGMRESExtend(ksp, KSPGMRES));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode KSPCreate_AMBGMRES_Chosen(KSP ksp)
+{
+  return KSPAMBCreateChosen(ksp, KSPGMRES, PETSC_FALSE, KSPCreate_AMBGMRES);
+}
+
+/*MC
+   KSPAMBFGMRES - "ambfgmres" - the flexible GMRES method of `KSPFGMRES` with two passes over the basis in an iteration, by several threads in every process
+
+   Options Database Keys:
++  -ksp_gmres_restart          - vectors of the basis before a restart
+.  -ksp_fgmres_modifypcksp     - changes the tolerance of a `PCKSP` in each iteration
+-  -petscamb_for_ksp           - every `KSPCG`, `KSPBCGS`, `KSPGMRES`, `KSPFGMRES` and `KSPCHEBYSHEV` of a program becomes a type of petsc-amb
+
+   Level: intermediate
+
+   Notes:
+   Everything but the type's name is that of `KSPFGMRES`, functions and options too; results differ by rounding.
+
+   `PCNONE`, `PCJACOBI` and `PCPBJACOBI` do not change, so that a pass applies them and the preconditioned basis is not stored, unless the program sets a function
+   that may change the preconditioner.
+
+   A solve is that of `KSPFGMRES` itself in the cases that `KSPAMBGMRES` names.
+
+.seealso: `KSPFGMRES`, `KSPAMBGMRES`, `KSPAMBCG`, `KSPAMBBCGS`
+M*/
+static PetscErrorCode KSPCreate_AMBFGMRES(KSP ksp)
+{
+  PetscFunctionBegin;
+  PetscCall(KSPAMBGMRESExtend(ksp, KSPFGMRES));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode KSPCreate_AMBFGMRES_Chosen(KSP ksp)
+{
+  return KSPAMBCreateChosen(ksp, KSPFGMRES, PETSC_FALSE, KSPCreate_AMBFGMRES);
+}
+
+PetscErrorCode KSPAMBGMRESRegister(void)
+{
+  PetscFunctionBegin;
+  PetscCall(KSPAMBRegisterType(KSPAMBGMRES, KSPGMRES, KSPCreate_AMBGMRES, KSPCreate_AMBGMRES_Chosen));
+  PetscCall(KSPAMBRegisterType(KSPAMBFGMRES, KSPFGMRES, KSPCreate_AMBFGMRES, KSPCreate_AMBFGMRES_Chosen));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

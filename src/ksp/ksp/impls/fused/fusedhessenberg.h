@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+   The small least-squares problem of GMRES, on the host and on a device: Givens rotations turn the Hessenberg matrix into a triangular one, column by column.
+   Y. Saad and M. H. Schultz, "GMRES: a generalized minimal residual algorithm for solving nonsymmetric linear systems", SIAM J. Sci. Stat. Comput. 7 (1986).
+*/
+#pragma once
+
+#include <math.h>
+
+#include "sys/systypes.h"
+
+#if defined(__CUDACC__)
+  #define FUSED_ANYWHERE static __host__ __device__ inline
+#else
+  #define FUSED_ANYWHERE static inline
+#endif
+
+/* Column j of the triangular matrix begins at r + j (restart + 2) */
+typedef struct {
+  int      restart;
+  SysReal *r, *cs, *sn, *g; /* g: the right-hand side */
+  SysReal *scale;           /* of the stored vectors of the basis: the vectors have norm 1 after scaling */
+  SysReal *lower;           /* modified Gram-Schmidt: the product of vectors i and k < i is lower[k (restart + 1) + i] */
+  SysReal *h, *c;           /* the coefficients of a new vector, and the same for the stored vectors */
+} FusedHessenberg;
+
+/* Returns the numbers in all arrays together. Sets the arrays, in memory of as many numbers, unless it is NULL. */
+FUSED_ANYWHERE int64_t FusedHessenbergLayout(FusedHessenberg *f, int restart, SysReal *memory)
+{
+  const int64_t m = restart + 2;
+
+  f->restart = restart;
+  if (memory) {
+    f->r     = memory;
+    f->lower = f->r + m * m;
+    f->cs    = f->lower + m * m;
+    f->sn    = f->cs + m;
+    f->g     = f->sn + m;
+    f->scale = f->g + m;
+    f->h     = f->scale + m;
+    f->c     = f->h + m;
+  }
+  return 2 * m * m + 6 * m;
+}
+
+/* Rotates column `it`, of it + 2 numbers, and the right-hand side; returns the norm of the residual. happy: the last number of the column counts as 0, and so does
+   the residual. *null: the last rotation does not exist. */
+FUSED_ANYWHERE SysReal FusedHessenbergRotate(int it, int happy, SysReal *h, SysReal *cs, SysReal *sn, SysReal *g, int *null)
+{
+  SysReal t;
+
+  *null = 0;
+  for (int j = 0; j < it; j++) {
+    t        = h[j];
+    h[j]     = cs[j] * t + sn[j] * h[j + 1];
+    h[j + 1] = cs[j] * h[j + 1] - sn[j] * t;
+  }
+  if (happy) return 0;
+  t = (SysReal)sqrt(h[it] * h[it] + h[it + 1] * h[it + 1]);
+  if (t == 0) {
+    *null = 1;
+    return 0;
+  }
+  cs[it]    = h[it] / t;
+  sn[it]    = h[it + 1] / t;
+  g[it + 1] = -sn[it] * g[it];
+  g[it]     = cs[it] * g[it];
+  h[it]     = cs[it] * h[it] + sn[it] * h[it + 1];
+  return (SysReal)fabs(g[it + 1]);
+}
+
+/* Solves the triangular system of m columns. Returns the number of the last zero on the diagonal, or -1. flexible: a zero as the last one gives 0. */
+FUSED_ANYWHERE int FusedHessenbergSolve(const FusedHessenberg *f, int m, int flexible, SysReal *y)
+{
+  const int64_t ld = f->restart + 2;
+
+  for (int k = m - 1; k >= 0; k--) {
+    SysReal t = f->g[k];
+
+    for (int j = k + 1; j < m; j++) t -= f->r[k + ld * j] * y[j];
+    if (f->r[k + ld * k] != 0) y[k] = t / f->r[k + ld * k];
+    else if (!flexible) return k;
+    else y[k] = k == m - 1 ? 0 : t / f->r[k + ld * k];
+  }
+  return -1;
+}
