@@ -94,12 +94,12 @@ static inline PetscBool MatAIJIsDeferred(Mat A)
   return (PetscBool)(A->ops->destroy == MatDestroy_AIJDeferred);
 }
 
-/* Creates a sequential AIJCUSPARSE without entries that PETSc takes for assembled. MatAIJDefer() gives it those of *csr, arrays on the device that it
-   copies. The matrix is deferred then if its products with vectors and matrices do not require an AIJCUSPARSE, and complete otherwise. In between it may become a block of an MPI matrix
-   if MAT_AIJ_DEFERS_BLOCKS; MatAIJDeferMPI() defers that after its blocks. */
-  #define MAT_AIJ_DEFERS_BLOCKS PETSC_VERSION_GE(3, 23, 0)
-extern PetscErrorCode MatAIJDeferCreate(PetscInt m, PetscInt n, Mat *A);
-extern PetscErrorCode MatAIJDeferSetUp(Mat A); /* the same for a sequential AIJCUSPARSE that has its type and sizes */
+/* Creates a sequential AIJCUSPARSE without entries that PETSc takes for assembled, with the sizes of *csr. MatAIJDefer() gives it the entries: it copies the arrays of *csr, which are on the
+   device. The matrix is deferred then if its products with vectors and matrices do not require an AIJCUSPARSE, and complete otherwise. In between the matrix may become a block of an
+   MPI matrix; MatAIJDeferMPI() defers that after its blocks. Without MAT_AIJ_DEFERS the first function creates an AIJ with the pattern, which is to become an AIJCUSPARSE, and the
+   second copies the values. */
+  #define MAT_AIJ_DEFERS PETSC_VERSION_GE(3, 23, 0)
+extern PetscErrorCode MatAIJDeferCreate(const SysCSR *csr, Mat *A);
 extern PetscErrorCode MatAIJDefer(Mat A, const SysCSR *csr, PetscBool products);
 extern PetscErrorCode MatAIJDeferMPI(Mat A);
 
@@ -109,7 +109,6 @@ extern PetscErrorCode MatAIJDeferredForget(Mat A);
 /* The pattern on the host, and the arrays on the device */
 extern PetscErrorCode MatAIJDeferredGetPattern(Mat A, SysCSR *csr);
 extern PetscErrorCode MatAIJDeferredGetDevice(Mat A, SysCSR *csr);
-extern PetscErrorCode MatAIJDeferredGetDiagonal(Mat A, Vec d);
 
 /* Returns PETSC_TRUE if operations use the values of a sequential matrix on the device */
 static inline PetscBool MatAIJValuesOnDevice(Mat A)
@@ -174,10 +173,6 @@ SYS_DEVICE PetscErrorCode MatAIJDeviceAllocate(size_t bytes, void *memory, Petsc
    without entries has no arrays. */
 SYS_DEVICE PetscErrorCode MatAIJDeviceGetCSR(Mat A, SysCSR *csr, SysStream *stream) SYS_STUB(PETSC_SUCCESS);
 SYS_DEVICE PetscErrorCode MatAIJDeviceGetArrays(Mat A, SysCSR *csr) SYS_STUB(PETSC_SUCCESS);
-
-/* Gets the arrays of a sequential AIJCUSPARSE on the device to write its values, all of them, in the same pattern */
-SYS_DEVICE PetscErrorCode MatAIJDeviceGetWrite(Mat A, const int **i, const int **j, PetscScalar **a) SYS_STUB(PETSC_SUCCESS);
-SYS_DEVICE PetscErrorCode MatAIJDeviceRestoreWrite(Mat A, PetscScalar **a) SYS_STUB(PETSC_SUCCESS);
 
 /* Uploads an AIJCUSPARSE, or both blocks of a MPIAIJCUSPARSE, unless it is on the GPU or bound to the CPU */
 SYS_DEVICE PetscErrorCode MatAIJDeviceUpload(Mat A) SYS_STUB(PETSC_SUCCESS);

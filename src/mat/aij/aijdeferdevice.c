@@ -10,7 +10,6 @@
 */
 #include <petscdevice_cuda.h>
 
-#include "mat/aij/aijcuda.h"
 #include "mat/aij/aijdefer.h"
 #include "sys/sysmemory.h"
 
@@ -91,21 +90,6 @@ PetscErrorCode MatAIJDeferredGetDevice(Mat A, SysCSR *csr)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode MatAIJDeferredGetDiagonal(Mat A, Vec v)
-{
-  MatAIJDeferred *d;
-  PetscScalar    *diagonal;
-  SysStatus       status;
-
-  PetscFunctionBegin;
-  PetscCall(MatAIJDeferredGet(A, &d));
-  PetscCall(VecCUDAGetArrayWrite(v, &diagonal));
-  status = AijDiagonal(&d->device, diagonal, PetscDefaultCudaStream);
-  PetscCall(VecCUDARestoreArrayWrite(v, &diagonal));
-  PetscCheck(status == SYS_SUCCESS, PETSC_COMM_SELF, PETSC_ERR_GPU, "The diagonal of a matrix on the GPU: %s", SysDeviceErrorText());
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* A copy on the device; *enough = PETSC_FALSE if memory is short */
 static PetscErrorCode MatAIJDeviceCopy(size_t bytes, const void *from, void *to, PetscBool *enough)
 {
@@ -118,26 +102,33 @@ static PetscErrorCode MatAIJDeviceCopy(size_t bytes, const void *from, void *to,
 
 /* ------------------------------------------------- creation ------------------------------------------------- */
 
-PetscErrorCode MatAIJDeferSetUp(Mat A)
+PetscErrorCode MatAIJDeferCreate(const SysCSR *csr, Mat *A)
 {
-  PetscFunctionBegin;
-  PetscCall(PetscLayoutSetUp(A->rmap));
-  PetscCall(PetscLayoutSetUp(A->cmap));
-  A->preallocated     = PETSC_TRUE;
-  A->assembled        = PETSC_TRUE;
-  A->nonzerostate     = 1;
-  A->ass_nonzerostate = 1; /* for PETSc, another assembly changes nothing */
-  A->num_ass          = 1;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
+  const PetscInt m = (PetscInt)csr->m, n = (PetscInt)csr->n;
+  PetscInt      *i, *j;
+  PetscScalar   *a;
+  Mat            B;
 
-PetscErrorCode MatAIJDeferCreate(PetscInt m, PetscInt n, Mat *A)
-{
   PetscFunctionBegin;
-  PetscCall(MatCreate(PETSC_COMM_SELF, A));
-  PetscCall(MatSetSizes(*A, m, n, m, n));
-  PetscCall(MatSetType(*A, MATSEQAIJCUSPARSE));
-  PetscCall(MatAIJDeferSetUp(*A));
+  if (MAT_AIJ_DEFERS) {
+    PetscCall(MatCreate(PETSC_COMM_SELF, &B));
+    PetscCall(MatSetSizes(B, m, n, m, n));
+    PetscCall(MatSetType(B, MATSEQAIJCUSPARSE));
+    PetscCall(PetscLayoutSetUp(B->rmap));
+    PetscCall(PetscLayoutSetUp(B->cmap));
+    B->preallocated     = PETSC_TRUE;
+    B->assembled        = PETSC_TRUE;
+    B->nonzerostate     = 1;
+    B->ass_nonzerostate = 1; /* for PETSc, another assembly changes nothing */
+    B->num_ass          = 1;
+  } else {
+    PetscCall(MatAIJDeviceFetch(m + 1, csr->i, &i));
+    PetscCall(MatAIJDeviceFetch((PetscInt)csr->nz, csr->j, &j));
+    PetscCall(PetscMalloc1(csr->nz, &a)); /* without pages as long as nobody wants the values on the host */
+    SysAdvise(a, csr->nz * sizeof(*a));
+    PetscCall(MatAIJDeviceCreateWithArrays(m, n, i, j, a, PETSC_TRUE, &B));
+  }
+  *A = B;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -168,12 +159,27 @@ static PetscErrorCode MatAIJDeferTry(Mat A, const SysCSR *csr, PetscBool *done)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Copies the values of *csr, which is on the device, to an AIJCUSPARSE with its pattern */
+static PetscErrorCode MatAIJCopyValues(Mat A, const SysCSR *csr)
+{
+  SysCSR       own;
+  PetscScalar *a;
+
+  PetscFunctionBegin;
+  if (!csr->nz) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatAIJDeviceGetArrays(A, &own));
+  PetscCall(MatSeqAIJCUSPARSEGetArrayWrite(A, &a));
+  PetscCallCUDA(cudaMemcpyAsync(a, csr->a, csr->nz * sizeof(*a), cudaMemcpyDeviceToDevice, PetscDefaultCudaStream));
+  PetscCall(MatSeqAIJCUSPARSERestoreArrayWrite(A, &a));
+  PetscCallCUDA(cudaStreamSynchronize(PetscDefaultCudaStream)); /* the arrays end */
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Fills an AIJCUSPARSE without rows */
 static PetscErrorCode MatAIJFill(Mat A, const SysCSR *pattern, const SysCSR *device)
 {
   const PetscInt m = (PetscInt)pattern->m;
   PetscInt      *lengths;
-  PetscScalar   *a;
   SysCSR         csr;
 
   PetscFunctionBegin;
@@ -192,12 +198,7 @@ static PetscErrorCode MatAIJFill(Mat A, const SysCSR *pattern, const SysCSR *dev
   PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
   PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
   PetscCall(MatSetOption(A, MAT_NEW_NONZERO_LOCATION_ERR, PETSC_TRUE));
-  if (!device->nz) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(MatAIJDeviceGetArrays(A, &csr));
-  PetscCall(MatSeqAIJCUSPARSEGetArrayWrite(A, &a));
-  PetscCallCUDA(cudaMemcpyAsync(a, device->a, device->nz * sizeof(*a), cudaMemcpyDeviceToDevice, PetscDefaultCudaStream));
-  PetscCall(MatSeqAIJCUSPARSERestoreArrayWrite(A, &a));
-  PetscCallCUDA(cudaStreamSynchronize(PetscDefaultCudaStream)); /* the arrays end */
+  PetscCall(MatAIJCopyValues(A, device));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -208,6 +209,10 @@ PetscErrorCode MatAIJDefer(Mat A, const SysCSR *csr, PetscBool products)
   PetscInt *i, *j;
 
   PetscFunctionBegin;
+  if (!MAT_AIJ_DEFERS) {
+    PetscCall(MatAIJCopyValues(A, csr));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   if (products) PetscCall(MatAIJDeferTry(A, csr, &done));
   if (done) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatAIJDeviceFetch((PetscInt)csr->m + 1, csr->i, &i));
@@ -223,12 +228,10 @@ PetscErrorCode MatAIJDefer(Mat A, const SysCSR *csr, PetscBool products)
 PetscErrorCode MatAIJDeferMPI(Mat A)
 {
   const SysCSR none = {0};
-  Mat          block[2];
   PetscBool    done;
 
   PetscFunctionBegin;
-  PetscCall(MatMPIAIJGetSeqAIJ(A, &block[0], &block[1], NULL));
-  if (MatAIJIsDeferred(block[0]) || MatAIJIsDeferred(block[1])) PetscCall(MatAIJDeferTry(A, &none, &done));
+  if (MAT_AIJ_DEFERS) PetscCall(MatAIJDeferTry(A, &none, &done)); /* also if memory was short for a block: all processes have the same type */
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

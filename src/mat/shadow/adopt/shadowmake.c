@@ -155,6 +155,11 @@ PetscErrorCode MatConvertFrom_Shadow(Mat A, MatType type, MatReuse reuse, Mat *n
   PetscBool              seq, mpi;
 
   PetscFunctionBegin;
+  if (MatAIJIsDeferred(A)) {
+    PetscCall(MatAIJComplete(A));
+    PetscCall(MatConvert(A, type, reuse, newmat));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscCall(PetscStrbeginswith(type, MATSEQAIJ, &seq));
   PetscCall(PetscStrbeginswith(type, MATMPIAIJ, &mpi));
   base = seq ? MATSEQAIJ : mpi ? MATMPIAIJ : MATAIJ;

@@ -322,9 +322,10 @@ static PetscErrorCode PCAmbAggWeight(PC pc, PCAmbAgg *agg, PetscReal *alpha)
 /* The prolongator on the device: P is never made without the smoothing if that is made there */
 static PetscErrorCode PCAmbAggDeviceProlongator(PC pc, PCAmbAgg *agg, PetscReal **coarse, Mat *P, PetscBool *done)
 {
-  PC_GAMG       *gamg  = PCAmbAggGAMG(pc);
-  const PetscInt nvec  = gamg->data_cell_cols;
-  PetscReal      alpha = 0;
+  PC_GAMG       *gamg       = PCAmbAggGAMG(pc);
+  const PetscInt nvec       = gamg->data_cell_cols;
+  PetscReal      alpha      = 0;
+  SysCSR         entries[2] = {{0}};
   PetscBool      smooths;
 
   PetscFunctionBegin;
@@ -335,8 +336,9 @@ static PetscErrorCode PCAmbAggDeviceProlongator(PC pc, PCAmbAgg *agg, PetscReal 
     PetscCall(PCAmbAggWeight(pc, agg, &alpha));
     PetscCall(AmbAggLogSmoothing(agg->level, PETSC_TRUE));
   }
-  PetscCall(AmbAggDeviceProlongator(agg->level, nvec, alpha, P, done));
+  PetscCall(AmbAggDeviceProlongator(agg->level, nvec, alpha, entries, P, done));
   if (*done) PetscCall(AmbAggInherit(agg->level->A, agg->level->bs, nvec, P));
+  if (*done) PetscCall(AmbAggDeviceSetEntries(*P, entries));
   if (smooths) {
     PetscCall(AmbAggLogSmoothing(agg->level, PETSC_FALSE));
     if (*done) PetscCall(MatViewFromOptions(*P, NULL, "-pc_gamg_agg_view_prolongation"));

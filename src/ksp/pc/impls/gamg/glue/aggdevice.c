@@ -150,30 +150,23 @@ PetscErrorCode AmbAggDeviceFactor(AmbAggLevel *level, PetscInt nvec, const Petsc
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The matrix of these arrays of the device, deferred. Of an MPI matrix far[] are the columns of the second part, and belong to the matrix from now on. */
+/* The matrix of these arrays of the device, without entries. Of an MPI matrix far[] are the columns of the second part, and belong to the matrix from now on. */
 static PetscErrorCode AmbAggDeviceMakeMat(const AmbAggLevel *level, PetscInt nvec, int parts, const SysCSR csr[], PetscInt far[], Mat *P)
 {
-  const PetscBool early = (PetscBool)(parts > 1 && !MAT_AIJ_DEFERS_BLOCKS);
-  Mat             block[2];
+  Mat block[2];
 
   PetscFunctionBegin;
-  for (int k = 0; k < parts; k++) {
-    PetscCall(MatAIJDeferCreate((PetscInt)csr[k].m, (PetscInt)csr[k].n, &block[k]));
-    if (early) PetscCall(MatAIJDefer(block[k], &csr[k], PETSC_FALSE));
-  }
+  for (int k = 0; k < parts; k++) PetscCall(MatAIJDeferCreate(&csr[k], &block[k]));
   if (parts == 1) *P = block[0];
   else PetscCall(PetscAMBCreateMPIAIJWithSeqAIJ(level->comm, level->A->rmap->N, level->all * nvec, block[0], block[1], far, P));
-  PetscCall(AmbAggInherit(level->A, level->bs, nvec, P));
-  for (int k = 0; k < parts && !early; k++) PetscCall(MatAIJDefer(block[k], &csr[k], MatShadowIsOurs(*P)));
-  if (parts > 1 && !early && MatShadowIsOurs(*P)) PetscCall(MatAIJDeferMPI(*P));
+  PetscCall(MatConvert(*P, ((PetscObject)level->A)->type_name, MAT_INPLACE_MATRIX, P));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode AmbAggDeviceProlongator(AmbAggLevel *level, PetscInt nvec, PetscReal alpha, Mat *P, PetscBool *done)
+PetscErrorCode AmbAggDeviceProlongator(AmbAggLevel *level, PetscInt nvec, PetscReal alpha, SysCSR entries[2], Mat *P, PetscBool *done)
 {
   AggMatrix M;
-  SysCSR    csr[2] = {{0}};
-  PetscInt *far    = NULL, nfar;
+  PetscInt *far = NULL, nfar;
   PetscBool mpi;
   int       parts;
   SysStatus status = SYS_SUCCESS;
@@ -187,7 +180,7 @@ PetscErrorCode AmbAggDeviceProlongator(AmbAggLevel *level, PetscInt nvec, PetscR
   *done = PETSC_TRUE;
   if (mpi) PetscCall(AmbAggParallelColumns(level, (PetscBool)(alpha != 0), &nfar, &far, done));
   if (*done) {
-    for (int k = 0; k < parts && !status; k++) status = AggDeviceProlong(level->device, (int)level->bs, (int)nvec, alpha != 0 ? &M : NULL, alpha, k, PetscDefaultCudaStream, &csr[k]);
+    for (int k = 0; k < parts && !status; k++) status = AggDeviceProlong(level->device, (int)level->bs, (int)nvec, alpha != 0 ? &M : NULL, alpha, k, PetscDefaultCudaStream, &entries[k]);
     PetscCall(AmbAggDeviceCheck(level, status, "prolongator", done));
   }
   PetscCall(PetscLogGpuTimeEnd());
@@ -198,10 +191,25 @@ PetscErrorCode AmbAggDeviceProlongator(AmbAggLevel *level, PetscInt nvec, PetscR
       PetscCall(PetscMalloc1(nfar * nvec, &columns));
       for (PetscInt k = 0; k < nfar * nvec; k++) columns[k] = far[k / nvec] * nvec + k % nvec;
     }
-    PetscCall(AmbAggDeviceMakeMat(level, nvec, parts, csr, columns, P));
+    PetscCall(AmbAggDeviceMakeMat(level, nvec, parts, entries, columns, P));
   }
   PetscCall(PetscFree(far));
   PetscCall(PetscLogEventEnd(AMBAGG_Prolongator, level->A, 0, 0, 0));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode AmbAggDeviceSetEntries(Mat P, const SysCSR entries[2])
+{
+  const PetscBool products = MatShadowIsOurs(P);
+  const PetscInt *columns;
+  Mat             block[2];
+
+  PetscFunctionBegin;
+  PetscCall(MatAIJGetBlocks(P, block, &columns));
+  for (int k = 0; k < 2; k++) {
+    if (block[k]) PetscCall(MatAIJDefer(block[k], &entries[k], products));
+  }
+  if (block[1] && products) PetscCall(MatAIJDeferMPI(P));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
