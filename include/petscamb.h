@@ -188,17 +188,18 @@ M*/
 
    Values:
 +  `MAT_HASHGEMM_AUTO`    - chosen for each group of rows (the default)
-.  `MAT_HASHGEMM_HASH`    - a hash table, of columns and sums on the host, of words of 32 columns on a GPU
+.  `MAT_HASHGEMM_HASH`    - a hash table of columns and sums; on a GPU for comparison
 .  `MAT_HASHGEMM_HASHVEC` - the same, searched a vector register at a time (host; `MAT_HASHGEMM_AUTO` on a GPU)
 .  `MAT_HASHGEMM_HEAP`    - a heap of the rows of the second factor; for comparison
 .  `MAT_HASHGEMM_DENSE`   - windows of the columns: an array for the range of a row's columns
 .  `MAT_HASHGEMM_WINDOW`  - another name of `MAT_HASHGEMM_DENSE`
 .  `MAT_HASHGEMM_ESC`     - all products of a row, expanded, sorted in registers and compressed
 .  `MAT_HASHGEMM_MERGE`   - sorted products, merged into a sequence (GPU; `MAT_HASHGEMM_AUTO` on the host); for comparison
--  `MAT_HASHGEMM_TABLE`   - a hash table of columns and sums (on the host `MAT_HASHGEMM_HASH` is that); for comparison on a GPU
+.  `MAT_HASHGEMM_TABLE`   - an old name of `MAT_HASHGEMM_HASH`
+-  `MAT_HASHGEMM_WORDS`   - a hash table of words of 32 columns (GPU; `MAT_HASHGEMM_AUTO` on the host)
 
    Options Database Key:
-.  -mat_hashgemm_accumulator <auto,hash,hashvec,heap,dense,window,esc,merge,table> - see `MatHashGEMMSetAccumulator()`
+.  -mat_hashgemm_accumulator <auto,hash,hashvec,heap,dense,window,esc,merge,words> - see `MatHashGEMMSetAccumulator()`
 
    Level: advanced
 
@@ -216,7 +217,8 @@ typedef enum {
   MAT_HASHGEMM_WINDOW,
   MAT_HASHGEMM_ESC,
   MAT_HASHGEMM_MERGE,
-  MAT_HASHGEMM_TABLE
+  MAT_HASHGEMM_TABLE,
+  MAT_HASHGEMM_WORDS
 } MatHashGEMMAccumulator;
 PETSC_EXTERN const char *const MatHashGEMMAccumulators[];
 

@@ -375,12 +375,12 @@ static bool Accumulators(const Machine &M, const Matrix &A, const DeviceMatrix &
     SpgemmAccumulator accumulator;
   } all[] = {
     {"auto",   SPGEMM_AUTO },
-    {"hash",   SPGEMM_HASH },
+    {"words",  SPGEMM_WORDS},
     {"window", SPGEMM_DENSE},
     {"esc",    SPGEMM_ESC  },
     {"heap",   SPGEMM_HEAP },
     {"merge",  SPGEMM_MERGE},
-    {"table",  SPGEMM_TABLE}
+    {"hash",   SPGEMM_HASH }
   };
   constexpr int       Count = (int)(sizeof(all) / sizeof(*all));
   std::vector<double> whole[Count], count[Count], pattern[Count], values[Count], again[Count];
@@ -412,8 +412,8 @@ static bool Accumulators(const Machine &M, const Matrix &A, const DeviceMatrix &
   }
   for (int way = 0; way < Count; way++) {
     printf("  %-6s %8.3f ms (%.2f of auto's), count %.3f, pattern %.3f, values %.3f, new values %.3f; extra bytes %.2f of C's; rows copied %.0f, hash %.0f, windows %.0f, sorted %.0f, esc %.0f, heap %.0f, merge %.0f, table %.0f\n", all[way].name, Median(whole[way]), Median(whole[way]) / Median(whole[0]), Median(count[way]), Median(pattern[way]), Median(values[way]), Median(again[way]),
-           info[way].bytes_peak / (info[way].nonzeros * (sizeof(int) + sizeof(SysScalar)) + 4. * (double)A.m), info[way].rows[SPGEMM_ROWS_COPIED], info[way].rows[SPGEMM_ROWS_HASH], info[way].rows[SPGEMM_ROWS_WINDOW], info[way].rows[SPGEMM_ROWS_SORT],
-           info[way].rows[SPGEMM_ROWS_ESC], info[way].rows[SPGEMM_ROWS_HEAP], info[way].rows[SPGEMM_ROWS_MERGE], info[way].rows[SPGEMM_ROWS_TABLE]);
+           info[way].bytes_peak / (info[way].nonzeros * (sizeof(int) + sizeof(SysScalar)) + 4. * (double)A.m), info[way].rows[SPGEMM_ROWS_COPIED], info[way].rows[SPGEMM_ROWS_WORDS], info[way].rows[SPGEMM_ROWS_WINDOW], info[way].rows[SPGEMM_ROWS_SORT],
+           info[way].rows[SPGEMM_ROWS_ESC], info[way].rows[SPGEMM_ROWS_HEAP], info[way].rows[SPGEMM_ROWS_MERGE], info[way].rows[SPGEMM_ROWS_HASH]);
   }
   fflush(stdout);
   return good;
@@ -484,7 +484,7 @@ static bool OneMatrix(const Machine &M, const Options &o, const std::string &nam
   line.again = Median(again);
   printf("  ours %.3f ms (count %.3f, allocation %.3f, pattern %.3f, values %.3f), new values %.3f (%.0f %%), the first time %.3f; rows copied %.0f, hash %.0f, windows %.0f, values in lines %.0f; extra bytes %.2f of C's at most, for new values %.2f "
          "kept\n",
-         line.ours, Median(count), Median(allocate), Median(pattern), Median(values), line.again, 100 * line.again / line.ours, Median(kept), ours.info.rows[SPGEMM_ROWS_COPIED], ours.info.rows[SPGEMM_ROWS_HASH], ours.info.rows[SPGEMM_ROWS_WINDOW],
+         line.ours, Median(count), Median(allocate), Median(pattern), Median(values), line.again, 100 * line.again / line.ours, Median(kept), ours.info.rows[SPGEMM_ROWS_COPIED], ours.info.rows[SPGEMM_ROWS_WORDS], ours.info.rows[SPGEMM_ROWS_WINDOW],
          ours.info.lines, ours.info.bytes_peak / (ours.info.nonzeros * (sizeof(int) + sizeof(SysScalar)) + 4. * (double)A.m), info.bytes_kept / (ours.info.nonzeros * (sizeof(int) + sizeof(SysScalar)) + 4. * (double)A.m));
   fflush(stdout);
   if (o.galerkin) Galerkin(M, A, D, name, o.repeat);

@@ -475,12 +475,12 @@ struct Choice {
 };
 
 static const Choice choices[] = {
-  {"hash",   SPGEMM_HASH,  SPGEMM_ROWS_HASH  },
+  {"words",  SPGEMM_WORDS, SPGEMM_ROWS_WORDS },
   {"window", SPGEMM_DENSE, SPGEMM_ROWS_WINDOW},
   {"esc",    SPGEMM_ESC,   SPGEMM_ROWS_ESC   },
   {"heap",   SPGEMM_HEAP,  SPGEMM_ROWS_HEAP  },
   {"merge",  SPGEMM_MERGE, SPGEMM_ROWS_MERGE },
-  {"table",  SPGEMM_TABLE, SPGEMM_ROWS_TABLE }
+  {"hash",   SPGEMM_HASH,  SPGEMM_ROWS_HASH  }
 };
 
 /* A product: its pattern, its values, and those of the same operands with other values */
@@ -617,7 +617,7 @@ static bool RoomOfLongRows()
     double      room; /* entries for each product, with all other memory */
   } ways[] = {
     {"few columns",  600,   {"merge", SPGEMM_MERGE, SPGEMM_ROWS_MERGE}, 0.6},
-    {"few columns",  600,   {"table", SPGEMM_TABLE, SPGEMM_ROWS_TABLE}, 0.6},
+    {"few columns",  600,   {"hash", SPGEMM_HASH, SPGEMM_ROWS_HASH},    0.6},
     {"many columns", 40000, {"merge", SPGEMM_MERGE, SPGEMM_ROWS_MERGE}, 1.6}
   };
   bool good = true;
@@ -670,7 +670,7 @@ static bool Room(const std::vector<Pair> &)
     });
     const Factors F(SPGEMM_AB, p);
 
-    accumulator = SPGEMM_HASH;
+    accumulator = SPGEMM_WORDS;
     good &= MakeFirst(p, SPGEMM_AB, F, made);
     for (const Choice &choice : both) {
       memset(rows_made, 0, sizeof(rows_made));
@@ -893,7 +893,7 @@ static bool LinesWithoutMemory(const Pair &p)
 static bool Lines(const std::vector<Pair> &)
 {
   const std::vector<Shape> shapes  = Share(MakeShapes());
-  const Choice             by_auto = {"auto", SPGEMM_AUTO, SPGEMM_ROWS_HASH};
+  const Choice             by_auto = {"auto", SPGEMM_AUTO, SPGEMM_ROWS_WORDS};
   bool                     good    = true;
 
   for (const Shape &shape : shapes) {
@@ -905,7 +905,7 @@ static bool Lines(const std::vector<Pair> &)
       Made          made;
 
       lines_made  = 0;
-      accumulator = SPGEMM_HASH;
+      accumulator = SPGEMM_WORDS;
       good &= MakeFirst(p, type, F, made);
       accumulator = SPGEMM_AUTO;
       if (lines_made) good = Complain(p.name, "lines without having been chosen");
@@ -941,7 +941,7 @@ static std::vector<Pair> MakeLarge()
 static bool LessShared(const std::vector<Pair> &all)
 {
   static const int           limits[] = {48 << 10, 64 << 10};
-  static const Choice        by_auto  = {"auto", SPGEMM_AUTO, SPGEMM_ROWS_HASH};
+  static const Choice        by_auto  = {"auto", SPGEMM_AUTO, SPGEMM_ROWS_WORDS};
   SpgemmDeviceContext *const whole    = context;
   SpgemmDeviceContext       *less[2]  = {NULL, NULL};
   std::vector<Pair>          pairs    = Share(MakeLarge());
@@ -976,7 +976,7 @@ static bool LessShared(const std::vector<Pair> &all)
         good &= CheckChoice(choice, p, SPGEMM_AB, later, F, made);
         accumulator = SPGEMM_AUTO;
         later       = !later;
-        if (p.name == WordsName && choice.accumulator == SPGEMM_HASH && (rows_made[SPGEMM_ROWS_WINDOW] > 3) != (limit == limits[0])) good = Complain(p.name, Text("%.0f rows in windows with %d bytes", rows_made[SPGEMM_ROWS_WINDOW], limit));
+        if (p.name == WordsName && choice.accumulator == SPGEMM_WORDS && (rows_made[SPGEMM_ROWS_WINDOW] > 3) != (limit == limits[0])) good = Complain(p.name, Text("%.0f rows in windows with %d bytes", rows_made[SPGEMM_ROWS_WINDOW], limit));
       }
       if (most_shared > limit) good = Complain(p.name, Text("a kernel asks for %d bytes of %d", most_shared, limit));
       context = whole;
@@ -1093,7 +1093,7 @@ static bool FailingAllocations(const std::vector<Pair> &)
     const SpgemmType type = way == 1 || way == 4 ? SPGEMM_PTAP : way == 2 ? SPGEMM_ABC : SPGEMM_AB;
     const Matrix    &B    = type == SPGEMM_PTAP ? Q : A;
 
-    accumulator             = way < 3 ? SPGEMM_AUTO : way == 3 ? SPGEMM_HEAP : way == 4 ? SPGEMM_ESC : way == 5 ? SPGEMM_MERGE : SPGEMM_TABLE;
+    accumulator             = way < 3 ? SPGEMM_AUTO : way == 3 ? SPGEMM_HEAP : way == 4 ? SPGEMM_ESC : way == 5 ? SPGEMM_MERGE : SPGEMM_HASH;
     const Reference R       = Expected(type, A, B, A);
     bool            reached = true;
     int             refused = 0;

@@ -138,21 +138,68 @@ int main(int argc, char **argv)
       suffix: more
       nsize: {{1 2}separate output}
       args: -more -petscamb_view -mat_amb_blocksize 2 -mg_levels_mat_shadw_tune off -mat_shadow_halo mpi -more_mat_amb_block_size 1 -mat_nussell_quite_another 1 -mat_amb_c 8 -petscamb_nothing_like_it 1 -unrelated_option 1
-    test:
-      suffix: load
-      args: -petscamb_view -load {{0 1e6}separate output}
+    testset:
       filter: sed -E -e '/^  option /d' -e 's/on [0-9]+ processors/on N processors/'
+      test:
+        suffix: load_0
+        args: -petscamb_view -load 0
+        output:
+          petsc-amb on 1 process; matrices that were multiplied by vectors, blocks of MPI matrices by themselves
+          type       matrices converted | products     on it    on AIJ | T T
+          amb               1         0 |                  0         1 | T T
+          conversions no s, new values no s
+          stayed on the AIJ: 1 (measured: the AIJ is faster)
+      test:
+        suffix: load_1e6
+        args: -petscamb_view -load 1e6
+        output:
+          petsc-amb on 1 process; matrices that were multiplied by vectors, blocks of MPI matrices by themselves
+          type       matrices converted | products     on it    on AIJ | T T
+          amb               1         0 |                  0         1 | T T
+          conversions no s, new values no s
+          stayed on the AIJ: 1 (measured: the AIJ is faster)
+          the load of the last minute was 1000000.0 on N processors: on an idle machine, or with fewer threads (OMP_NUM_THREADS), the format may be faster
     testset: # who asked for PETSc's products
       args: -petscamb_view -products -matmatmult_via scalable -mattransposematmult_via at*b -matptap_via scalable -matmatmatmult_via scalable -matmattransmult_via color -matrart_via r*art
       filter: grep "products.* by"
       test:
-        suffix: via
-        nsize: {{1 2}separate output}
-        args: -petscamb_for_products {{false true}separate output}
+        suffix: via_1
+        args: -petscamb_for_products false
+        output:
+          products of matrices: 0 by hashgemm, 0 times with new values, no s; 7 by PETSc
+          products by PETSc: 1 in T s (-matmatmult_via scalable; give -petscamb_for_products), 1 in T s (-mattransposematmult_via at*b; give -petscamb_for_products), 1 in T s (-matptap_via scalable; give -petscamb_for_products), 1 in T s (-matmatmatmult_via scalable; give -petscamb_for_products), 1 in T s (-matmattransmult_via color; give -petscamb_for_products), 1 in T s (-matrart_via r*art; give -petscamb_for_products), 1 in T s (PtAP has an operand of type seqmaij)
+      test:
+        suffix: via_1_all
+        args: -petscamb_for_products true
+        output:
+          products of matrices: 6 by hashgemm, 1 times with new values, T s; 1 by PETSc
+          products by PETSc: 1 in T s (PtAP has an operand of type seqmaij)
+      test:
+        suffix: via_2
+        nsize: 2
+        args: -petscamb_for_products false
+        output:
+          products of matrices: 0 by hashgemm, 0 times with new values, no s; 5 by PETSc
+          products by PETSc: 1 in T s (-matmatmult_via scalable; give -petscamb_for_products), 1 in T s (-mattransposematmult_via at*b; give -petscamb_for_products), 2 in T s (-matptap_via scalable; give -petscamb_for_products), 1 in T s (-matmatmatmult_via scalable; give -petscamb_for_products)
+      test:
+        suffix: via_2_all
+        nsize: 2
+        args: -petscamb_for_products true
+        output:
+          products of matrices: 5 by hashgemm, 1 times with new values, T s; 0 by PETSc
       test:
         suffix: via_dense
         requires: !complex
-        args: -dense -petscamb_for_products {{false true}separate output}
+        args: -dense -petscamb_for_products false
+        output:
+          products of matrices: 0 by hashgemm, 0 times with new values, no s; 1 by PETSc
+          products by PETSc: 1 in T s (-matmatmult_via scalable; give -petscamb_for_products)
+      test:
+        suffix: via_dense_all
+        requires: !complex
+        args: -dense -petscamb_for_products true
+        output:
+          products of matrices: 1 by hashgemm, 1 times with new values, T s; 0 by PETSc
     test:
       suffix: nothing
       args: -petscamb_view -petscam_for_aij amb -petscm_for_aij amb -petsc_for_aij amb

@@ -518,7 +518,7 @@ static PetscErrorCode ProductIsMatrix(TestDiff *d)
 /* Options and setters choose, and PETSc's own algorithms can still be had */
 static PetscErrorCode Choice(TestDiff *d)
 {
-  static const MatHashGEMMAccumulator all[] = {MAT_HASHGEMM_AUTO, MAT_HASHGEMM_HASH, MAT_HASHGEMM_HASHVEC, MAT_HASHGEMM_HEAP, MAT_HASHGEMM_DENSE, MAT_HASHGEMM_WINDOW, MAT_HASHGEMM_ESC, MAT_HASHGEMM_MERGE, MAT_HASHGEMM_TABLE};
+  static const MatHashGEMMAccumulator all[] = {MAT_HASHGEMM_AUTO, MAT_HASHGEMM_HASH, MAT_HASHGEMM_HASHVEC, MAT_HASHGEMM_HEAP, MAT_HASHGEMM_DENSE, MAT_HASHGEMM_WINDOW, MAT_HASHGEMM_ESC, MAT_HASHGEMM_MERGE, MAT_HASHGEMM_TABLE, MAT_HASHGEMM_WORDS};
   TestOperands                        o;
   Mat                                 C;
   PetscBool                           given;
@@ -755,7 +755,7 @@ int main(int argc, char **argv)
     test:
       suffix: accumulator
       nsize: {{1 3}}
-      args: -mat_type hashgemm -mat_hashgemm_accumulator {{hash hashvec heap dense window esc merge table}}
+      args: -mat_type hashgemm -mat_hashgemm_accumulator {{hash hashvec heap dense window esc merge table words}}
     test:
       suffix: for_aij
       nsize: {{1 2}}

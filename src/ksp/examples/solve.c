@@ -295,8 +295,17 @@ int main(int argc, char **argv)
     nsize: {{1 2 3}}
     args: -f "${BUILD}"/../../test/solve.mtx -compare -times 0 -ksp_rtol 1e-8
     test:
-      suffix: gmres
-      args: -ksp_type gmres -pc_type jacobi -ksp_gmres_restart 100 -rhs {{ones random}separate output}
+      suffix: gmres_ones
+      args: -ksp_type gmres -pc_type jacobi -ksp_gmres_restart 100 -rhs ones
+      output:
+        aij: 41 iterations, converged, true residual below 1e-8
+        amb: 41 iterations, converged, true residual below 1e-8
+    test:
+      suffix: gmres_random
+      args: -ksp_type gmres -pc_type jacobi -ksp_gmres_restart 100 -rhs random
+      output:
+        aij: 39 iterations, converged, true residual below 1e-8
+        amb: 39 iterations, converged, true residual below 1e-8
     test:
       suffix: bcgs
       args: -ksp_type bcgs -pc_type jacobi

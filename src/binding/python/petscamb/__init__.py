@@ -197,7 +197,7 @@ def nussell_set_segments(mat, s1, k1, s2, k2):
 
 
 def hashgemm_set_accumulator(mat, value):
-    """auto (the default), hash, hashvec, heap, dense, window, esc, merge or table, for the products that follow of which mat is an operand; MatHashGEMMSetAccumulator()."""
+    """auto (the default), hash, hashvec, heap, dense, window, esc, merge or words, for the products that follow of which mat is an operand; MatHashGEMMSetAccumulator()."""
     _set("MatHashGEMMSetAccumulator", "MatHashGEMMAccumulators", mat, value)
 
 

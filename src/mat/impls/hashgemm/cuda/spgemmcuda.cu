@@ -202,7 +202,7 @@ SysStatus SpgemmDeviceCreate(SpgemmDeviceContext *context, SpgemmType type, Spge
   S->context     = context;
   S->type        = type;
   S->accumulator = accumulator;
-  S->makes       = accumulator == SPGEMM_ESC || accumulator == SPGEMM_HEAP || accumulator == SPGEMM_MERGE || accumulator == SPGEMM_TABLE || type == SPGEMM_AB;
+  S->makes       = accumulator == SPGEMM_ESC || accumulator == SPGEMM_HEAP || accumulator == SPGEMM_MERGE || accumulator == SPGEMM_HASH || type == SPGEMM_AB;
   (void)SpgemmDeviceSizes(S, true, A, B, C);
   status = SpgemmDeviceMakeSteps(S, A, B, C, stream);
   SpgemmDeviceGetInfo(S, info);

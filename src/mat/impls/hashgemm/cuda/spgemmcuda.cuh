@@ -18,7 +18,7 @@
                    long rows          parts, a warp each
                    grids              lines of shifted rows, a lane a row
          at once   esc                all products expanded, sorted in registers, compressed (SPGEMM_AUTO: hardly compressing rows)
-                   heap merge table   for comparison
+                   heap merge hash    for comparison
 
    Work space. Words of B, 16 bytes a row and 8 a word; bins, sizes and places, O(m); kept words and columns of C if memory suffices; rows computed at
    once need an entry a product, or a sampled estimate. New values may keep 2 bytes a product.
@@ -163,7 +163,7 @@ typedef struct {
 /* Returns whether the bin's rows are computed while counting */
 static __host__ __device__ inline bool SpgemmMakes(SpgemmAccumulator accumulator, int bin)
 {
-  return bin == COUNT_HEAP_8 || bin == COUNT_HEAP_16 || bin == COUNT_MERGE || (accumulator == SPGEMM_ESC && bin >= COUNT_SORT_64 && bin <= COUNT_SORT_512) || (accumulator == SPGEMM_TABLE && bin >= COUNT_128 && bin < COUNT_WINDOW);
+  return bin == COUNT_HEAP_8 || bin == COUNT_HEAP_16 || bin == COUNT_MERGE || (accumulator == SPGEMM_ESC && bin >= COUNT_SORT_64 && bin <= COUNT_SORT_512) || (accumulator == SPGEMM_HASH && bin >= COUNT_128 && bin < COUNT_WINDOW);
 }
 
 /* A and B for a kernel */

@@ -20,13 +20,13 @@ extern "C" {
 typedef enum {
   SPGEMM_ROWS_EMPTY,
   SPGEMM_ROWS_COPIED, /* one entry in A */
-  SPGEMM_ROWS_HASH,   /* pattern from a hash table of words, 8 to 32 threads a row */
+  SPGEMM_ROWS_WORDS,  /* pattern from a hash table of words, 8 to 32 threads a row */
   SPGEMM_ROWS_WINDOW, /* pattern from windows of columns, a block and a bit mask each */
   SPGEMM_ROWS_SORT,   /* pattern from the sorted columns of all products, 8 to 32 threads a row */
   SPGEMM_ROWS_ESC,    /* columns and values from all products, sorted by 8 to 32 threads */
   SPGEMM_ROWS_HEAP,   /* for comparison: columns and values from a heap of rows of B, one thread a row */
   SPGEMM_ROWS_MERGE,  /* for comparison: columns and values, merged into a sequence, one warp a row */
-  SPGEMM_ROWS_TABLE,  /* for comparison: columns and values from a hash table of both, 8 to 32 threads a row */
+  SPGEMM_ROWS_HASH,   /* for comparison: columns and values from a hash table of both, 8 to 32 threads a row */
   SPGEMM_ROWS_KINDS
 } SpgemmDeviceRows; /* SpgemmInfo.rows */
 
@@ -45,8 +45,8 @@ void      SpgemmDeviceRelease(SpgemmDeviceContext *, void *, SysStream);
 
 /* Counts the result's entries, and computes the first of two products. The operands must not change until SpgemmDeviceFill(). After a failure the
    figures tell the product's size. B is the second matrix, P or R in PTAP and RART; C matters only for ABC. The accumulator computes the rows that it
-   supports: hash up to 3072 words of 32 columns, dense all (in windows), esc up to 512 products, heap up to 16 entries in A and 512 products, merge
-   and table up to a million products. SPGEMM_AUTO computes other rows, and all rows with hashvec. esc, heap, merge and table compute values in the
+   supports: words up to 3072 words of 32 columns, dense all (in windows), esc up to 512 products, heap up to 16 entries in A and 512 products, merge
+   and hash up to a million products. SPGEMM_AUTO computes other rows, and all rows with hashvec. esc, heap, merge and hash compute values in the
    same pass. */
 SysStatus SpgemmDeviceCreate(SpgemmDeviceContext *, SpgemmType, SpgemmAccumulator, const SysCSR *A, const SysCSR *B, const SysCSR *C, SysStream, SpgemmDevice **, SpgemmInfo *);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   SpGEMM on the device, accumulator hash: the pattern of rows of few products, with a hash table of words in shared memory for each team of 8, 16 or
+   SpGEMM on the device, accumulator words: the pattern of rows of few products, with a hash table of words in shared memory for each team of 8, 16 or
    32 threads
 */
 #include <limits.h>

@@ -169,7 +169,7 @@ static __device__ unsigned PlanMadeBin(const SpgemmLimits &limits, SpgemmAccumul
   const unsigned span = (unsigned)w.last - (unsigned)w.first;
 
   if (accumulator == SPGEMM_MERGE) return w.products > SPGEMM_MERGE_MOST || span >= (1u << 23) - 1 ? COUNT_EMPTY : COUNT_MERGE;
-  if (accumulator == SPGEMM_TABLE)
+  if (accumulator == SPGEMM_HASH)
     return w.products > SPGEMM_TABLE_MOST ? COUNT_EMPTY : w.products <= 96 ? COUNT_128 : w.products <= 192 ? COUNT_256 : w.products <= 384 ? COUNT_512 : w.products <= 3072 ? COUNT_1024 : w.products <= limits.table_products ? COUNT_4096 : COUNT_2048;
   if (w.products > SPGEMM_MADE_PRODUCTS || length > SPGEMM_LONG_ROW) return COUNT_EMPTY;
   if (accumulator == SPGEMM_HEAP) return length > SPGEMM_HEAP_ENTRIES || span >= (1u << (32 - SPGEMM_HEAP_BITS)) - 1 ? COUNT_EMPTY : length <= 8 ? COUNT_HEAP_8 : COUNT_HEAP_16;
@@ -186,7 +186,7 @@ static __device__ unsigned long long PlanMadeRoom(SpgemmAccumulator accumulator,
   const unsigned bound = SpgemmRowBound((unsigned)w.products, (unsigned)w.last - (unsigned)w.first);
 
   if (bin == COUNT_MERGE) return bound;
-  if (accumulator == SPGEMM_TABLE && bin >= COUNT_1024 && w.products > SPGEMM_TABLE_HOLDS(10 + bin - COUNT_1024)) return SpgemmTableSlots(bound) + bound;
+  if (accumulator == SPGEMM_HASH && bin >= COUNT_1024 && w.products > SPGEMM_TABLE_HOLDS(10 + bin - COUNT_1024)) return SpgemmTableSlots(bound) + bound;
   return w.products;
 }
 
@@ -200,12 +200,12 @@ static __device__ unsigned char PlanKind(const SpgemmLimits &limits, SpgemmAccum
   if (length == 1 && w.products <= SPGEMM_COPIED_ROW) return SPGEMM_KIND(COUNT_COPY, team, words);
   bin = PlanMadeBin(limits, accumulator, length, w);
   if (bin != COUNT_EMPTY) return SPGEMM_KIND(bin, min(team, 2u), 0);
-  if (accumulator == SPGEMM_DENSE || accumulator == SPGEMM_TABLE) bin = COUNT_WINDOW; /* the table's other bins hold rows that it computes */
-  else if (accumulator != SPGEMM_HASH && accumulator != SPGEMM_ESC && sorts && w.products <= 512 && !words) {
+  if (accumulator == SPGEMM_DENSE || accumulator == SPGEMM_HASH) bin = COUNT_WINDOW; /* hash has the other bins for the rows that it computes */
+  else if (accumulator != SPGEMM_WORDS && accumulator != SPGEMM_ESC && sorts && w.products <= 512 && !words) {
     bin = w.products <= 64 ? COUNT_SORT_64 : w.products <= 128 ? COUNT_SORT_128 : w.products <= 256 ? COUNT_SORT_256 : COUNT_SORT_512;
     if (PlanMadeBin(limits, SPGEMM_ESC, length, w) != COUNT_EMPTY) team = min(team, 2u);
   } else if (w.words <= 96) bin = length > SPGEMM_LONG_ROW ? COUNT_512 : COUNT_128;
-  else if (w.words > limits.hash_words || (accumulator != SPGEMM_HASH && (sorts || w.words > SPGEMM_SORTED_WORDS) && !PlanWide(w))) bin = COUNT_WINDOW;
+  else if (w.words > limits.hash_words || (accumulator != SPGEMM_WORDS && (sorts || w.words > SPGEMM_SORTED_WORDS) && !PlanWide(w))) bin = COUNT_WINDOW;
   else bin = w.words <= 192 ? COUNT_256 : w.words <= 384 ? COUNT_512 : w.words <= 768 ? COUNT_1024 : w.words <= 1536 ? COUNT_2048 : COUNT_4096;
   return SPGEMM_KIND(bin, team, words);
 }

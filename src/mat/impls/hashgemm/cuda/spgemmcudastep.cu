@@ -270,7 +270,7 @@ static SysStatus StepClassify(SpgemmDevice *S, SpgemmStep *step, const SysCSR *A
   step->rows[SPGEMM_ROWS_HEAP]   = (double)host->count.rows[COUNT_HEAP_8] + host->count.rows[COUNT_HEAP_16];
   step->rows[SPGEMM_ROWS_MERGE]  = host->count.rows[COUNT_MERGE];
   for (int b = COUNT_SORT_64; b <= COUNT_SORT_512; b++) step->rows[SpgemmMakes(step->accumulator, b) ? SPGEMM_ROWS_ESC : SPGEMM_ROWS_SORT] += host->count.rows[b];
-  for (int b = COUNT_128; b < COUNT_WINDOW; b++) step->rows[SpgemmMakes(step->accumulator, b) ? SPGEMM_ROWS_TABLE : SPGEMM_ROWS_HASH] += host->count.rows[b];
+  for (int b = COUNT_128; b < COUNT_WINDOW; b++) step->rows[SpgemmMakes(step->accumulator, b) ? SPGEMM_ROWS_HASH : SPGEMM_ROWS_WORDS] += host->count.rows[b];
   step->rows[SPGEMM_ROWS_WINDOW] = host->count.rows[COUNT_WINDOW];
   return SYS_SUCCESS;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   SpGEMM on the device, accumulator table, for comparison: the thesis's hash table, whose entries hold a column and its sum, one for each team of 8,
+   SpGEMM on the device, accumulator hash, for comparison: the thesis's hash table, whose entries hold a column and its sum, one for each team of 8,
    16 or 32 threads. The team adds one row of B after the other; then it sorts the columns, in registers or, if they are many, by one bit each, and
    looks up their sums. A row is computed while it is counted. The table is in shared memory, and moves to global memory when a row has more columns.
 

@@ -53,9 +53,9 @@ PetscErrorCode HashGEMMDeviceTell(Mat C, const SpgemmInfo *info)
 {
   PetscFunctionBegin;
   PetscCall(PetscLogGpuFlops(2 * info->products));
-  PetscCall(PetscInfo(C, "%s: %.0f multiplications, %.0f nonzeros, on the GPU; rows empty %.0f, copied %.0f, by hash %.0f, by windows %.0f, sorted %.0f, by esc %.0f, for comparison by heap %.0f, by merge %.0f, by table %.0f; values in lines %.0f; bytes kept for new values %.0f, at most in use besides the result %.0f\n",
-                      MatProductTypes[C->product->type], info->products, info->nonzeros, info->rows[SPGEMM_ROWS_EMPTY], info->rows[SPGEMM_ROWS_COPIED], info->rows[SPGEMM_ROWS_HASH], info->rows[SPGEMM_ROWS_WINDOW], info->rows[SPGEMM_ROWS_SORT], info->rows[SPGEMM_ROWS_ESC],
-                      info->rows[SPGEMM_ROWS_HEAP], info->rows[SPGEMM_ROWS_MERGE], info->rows[SPGEMM_ROWS_TABLE], info->lines, info->bytes_kept, info->bytes_peak));
+  PetscCall(PetscInfo(C, "%s: %.0f multiplications, %.0f nonzeros, on the GPU; rows empty %.0f, copied %.0f, by words %.0f, by windows %.0f, sorted %.0f, by esc %.0f, for comparison by heap %.0f, by merge %.0f, by hash %.0f; values in lines %.0f; bytes kept for new values %.0f, at most in use besides the result %.0f\n",
+                      MatProductTypes[C->product->type], info->products, info->nonzeros, info->rows[SPGEMM_ROWS_EMPTY], info->rows[SPGEMM_ROWS_COPIED], info->rows[SPGEMM_ROWS_WORDS], info->rows[SPGEMM_ROWS_WINDOW], info->rows[SPGEMM_ROWS_SORT], info->rows[SPGEMM_ROWS_ESC],
+                      info->rows[SPGEMM_ROWS_HEAP], info->rows[SPGEMM_ROWS_MERGE], info->rows[SPGEMM_ROWS_HASH], info->lines, info->bytes_kept, info->bytes_peak));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -4,7 +4,7 @@
 */
 #include "mat/impls/hashgemm/glue/hashgemm.h"
 
-const char *const MatHashGEMMAccumulators[] = {"auto", "hash", "hashvec", "heap", "dense", "window", "esc", "merge", "table", "MatHashGEMMAccumulator", "MAT_HASHGEMM_", NULL};
+const char *const MatHashGEMMAccumulators[] = {"auto", "hash", "hashvec", "heap", "dense", "window", "esc", "merge", "table", "words", "MatHashGEMMAccumulator", "MAT_HASHGEMM_", NULL};
 
 /* ------------------------------------------------- dispatch ------------------------------------------------- */
 
@@ -41,7 +41,7 @@ static PetscErrorCode HashGEMMTake(Mat C)
 
   PetscFunctionBegin;
   PetscOptionsBegin(PetscObjectComm((PetscObject)C), ((PetscObject)C)->prefix, "Options of hashgemm", "Mat");
-  PetscCall(PetscOptionsEnum("-mat_hashgemm_accumulator", "Accumulator of the entries of a row; heap, merge and table are for comparison", "MatHashGEMMSetAccumulator", MatHashGEMMAccumulators, (PetscEnum)accumulator, (PetscEnum *)&accumulator, &set));
+  PetscCall(PetscOptionsEnum("-mat_hashgemm_accumulator", "Accumulator of the entries of a row; heap, merge and, on a GPU, hash are for comparison; table is an old name of hash", "MatHashGEMMSetAccumulator", MatHashGEMMAccumulators, (PetscEnum)accumulator, (PetscEnum *)&accumulator, &set));
   PetscOptionsEnd();
   if (set) PetscCall(MatHashGEMMSetAccumulator(C, accumulator));
   C->ops->productsymbolic = MatProductSymbolic_HashGEMM;
@@ -60,7 +60,7 @@ static const MatProductProvider MatProductProviderHashGEMM = {MATPRODUCTALGORITH
 - accumulator - one of `MatHashGEMMAccumulator`
 
   Options Database Key:
-. -mat_hashgemm_accumulator <auto,hash,hashvec,heap,dense,window,esc,merge,table> - the same
+. -mat_hashgemm_accumulator <auto,hash,hashvec,heap,dense,window,esc,merge,words> - the same
 
   Level: advanced
 
@@ -69,11 +69,10 @@ static const MatProductProvider MatProductProviderHashGEMM = {MATPRODUCTALGORITH
 
   The default chooses for each group of rows by the number of products, of entries, and the reach of the columns.
 
-  An accumulator computes the rows that it supports, the default all others. On the host the default computes all rows
-  of merge, and rows of more than 256 products of esc, which needs AVX-512 and real numbers for rows of more than 16. On a GPU it computes all rows of hashvec; rows of more
-  than 3072 words of 32 columns of hash; rows of more than 512 products of esc and heap, and of more than 16 entries in the first factor of heap; and rows of more than a
-  million products of merge and table. `-info :mat` counts the
-  rows of each.
+  An accumulator computes the rows that it supports, the default all others. On the host the default computes all rows of merge and words, and rows of
+  more than 256 products of esc, which needs AVX-512 and real numbers for rows of more than 16. On a GPU it computes all rows of hashvec; rows of more
+  than 3072 words of 32 columns of words; rows of more than 512 products of esc and heap, and of more than 16 entries in the first factor of heap; and
+  rows of more than a million products of merge and hash. `-info :mat` counts the rows of each.
 
   Errors:
 . `PETSC_ERR_ARG_OUTOFRANGE` - `accumulator` is none of these
@@ -93,12 +92,12 @@ static const MatProductProvider MatProductProviderHashGEMM = {MATPRODUCTALGORITH
 @*/
 PetscErrorCode MatHashGEMMSetAccumulator(Mat C, MatHashGEMMAccumulator accumulator)
 {
-  static int     numbers[] = {SPGEMM_AUTO, SPGEMM_HASH, SPGEMM_HASHVEC, SPGEMM_HEAP, SPGEMM_DENSE, SPGEMM_DENSE, SPGEMM_ESC, SPGEMM_MERGE, SPGEMM_TABLE};
+  static int     numbers[] = {SPGEMM_AUTO, SPGEMM_HASH, SPGEMM_HASHVEC, SPGEMM_HEAP, SPGEMM_DENSE, SPGEMM_DENSE, SPGEMM_ESC, SPGEMM_MERGE, SPGEMM_HASH, SPGEMM_WORDS};
   PetscContainer container;
 
   PetscFunctionBegin;
   PetscValidHeaderSpecific(C, MAT_CLASSID, 1);
-  PetscCheck(accumulator >= MAT_HASHGEMM_AUTO && accumulator <= MAT_HASHGEMM_TABLE, PetscObjectComm((PetscObject)C), PETSC_ERR_ARG_OUTOFRANGE, "No such accumulator: %d; use MAT_HASHGEMM_AUTO, HASH, HASHVEC, HEAP, DENSE, WINDOW, ESC, MERGE or TABLE", (int)accumulator);
+  PetscCheck(accumulator >= MAT_HASHGEMM_AUTO && accumulator <= MAT_HASHGEMM_WORDS, PetscObjectComm((PetscObject)C), PETSC_ERR_ARG_OUTOFRANGE, "No such accumulator: %d; use MAT_HASHGEMM_AUTO, HASH, HASHVEC, HEAP, DENSE, WINDOW, ESC, MERGE or WORDS", (int)accumulator);
   PetscCall(PetscContainerCreate(PETSC_COMM_SELF, &container));
   PetscCall(PetscContainerSetPointer(container, &numbers[accumulator]));
   PetscCall(PetscObjectCompose((PetscObject)C, "MatHashGEMMAccumulator", (PetscObject)container));
@@ -131,7 +130,7 @@ static const char *const HashGEMMOptions[] = {"mat_hashgemm_accumulator", NULL};
    Options Database Keys:
 +  -mat_type hashgemm                                                        - sets the type, in `MatSetFromOptions()`
 .  -mat_shadow_device <auto,cpu,gpu>                                         - where the matrix is stored
-.  -mat_hashgemm_accumulator <auto,hash,hashvec,heap,dense,window,esc,merge,table> - accumulator of the entries of a row
+.  -mat_hashgemm_accumulator <auto,hash,hashvec,heap,dense,window,esc,merge,words> - accumulator of the entries of a row
 -  -petscamb_for_aij hashgemm                                                - all `MATAIJ` and `MATAIJCUSPARSE` matrices of the program multiply that way; also -hashgemm_for_aij
 
    Level: beginner

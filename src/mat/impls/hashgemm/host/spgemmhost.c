@@ -533,7 +533,6 @@ SysStatus SpgemmCreateWith(const SpgemmKernels *kernels, SpgemmType type, const 
   S->options = *options;
   S->kernels = kernels;
   if (S->options.nthread < 1) S->options.nthread = 1;
-  if (S->options.accumulator == SPGEMM_TABLE) S->options.accumulator = SPGEMM_HASH;
   if (S->options.accumulator > SPGEMM_ESC) S->options.accumulator = SPGEMM_AUTO;
   S->info.instructions = S->kernels->name;
   status               = SpgemmMakeSteps(S, A, B, C);

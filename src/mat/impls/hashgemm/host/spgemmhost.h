@@ -45,13 +45,13 @@ typedef enum {
 
 typedef enum {
   SPGEMM_AUTO,
-  SPGEMM_HASH,
+  SPGEMM_HASH, /* a hash table of columns and sums; on a device for comparison */
   SPGEMM_HASHVEC,
   SPGEMM_HEAP, /* for comparison */
   SPGEMM_DENSE,
   SPGEMM_ESC,   /* expand, sort in registers, compress */
   SPGEMM_MERGE, /* device only, for comparison; the host runs SPGEMM_AUTO */
-  SPGEMM_TABLE  /* columns and sums: on a device for comparison; the host's SPGEMM_HASH */
+  SPGEMM_WORDS  /* device only: a hash table of words of 32 columns; the host runs SPGEMM_AUTO */
 } SpgemmAccumulator;
 
 #define SPGEMM_HOST_ROWS (SPGEMM_ESC + 1) /* kinds of rows on the host */

@@ -80,7 +80,7 @@
 #define SPGEMM_TEAM_ENTRIES        512          /* entries of the result up to which a team has the row's values */
 #define SPGEMM_COPIED_ROW          1024         /* most entries of a row of C that is a multiple of a row of B */
 #define SPGEMM_CLUSTERED           2            /* products a word from which on a row is computed by words */
-#define SPGEMM_SORTED_WORDS        384          /* words of a row beyond which it gets a window, unless its words are sparse, or the accumulator is hash */
+#define SPGEMM_SORTED_WORDS        384          /* words of a row beyond which it gets a window, unless its words are sparse, or the accumulator is words */
 #define SPGEMM_SPARSE_WINDOW       8            /* words of a window a word of the row from which on a hash table is faster */
 #define SPGEMM_SPARSE_WINDOW_LARGE 64           /* the same beyond SPGEMM_SORTED_WORDS */
 #define SPGEMM_HASH_WORDS2         768          /* most words for the second largest hash table, whatever the row's entries */
@@ -125,8 +125,8 @@
 #define SPGEMM_MERGE_SHARED 512       /* entries of merge's sequence in shared memory */
 #define SPGEMM_MERGE_MOVED  4         /* entries that a lane moves at a time */
 #define SPGEMM_HEAP_ENTRIES 16        /* most entries in A of a row for heap */
-#define SPGEMM_TABLE_MOST   (1 << 20) /* most products of a row for table */
-#define SPGEMM_TABLE_SORTED 512       /* most columns that table sorts in registers */
+#define SPGEMM_TABLE_MOST   (1 << 20) /* most products of a row for hash */
+#define SPGEMM_TABLE_SORTED 512       /* most columns that hash sorts in registers */
 #if !defined(SPGEMM_TABLE_LARGE)
   #define SPGEMM_TABLE_LARGE 6144 /* most products of the largest table in shared memory */
 #endif
