@@ -33,6 +33,26 @@ static PetscErrorCode Measured(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* A matrix with 400 products on the AIJ, of so many milliseconds each, and 400 of 5 on the format, after a conversion of 100 */
+static PetscErrorCode Advised(PetscReal milliseconds)
+{
+  Mat        A;
+  MatShadow *s;
+
+  PetscFunctionBeginUser;
+  PetscCall(TestShapeCreate(&grid, "plain_", &A));
+  PetscCall(MatConvert(A, MATAMB, MAT_INPLACE_MATRIX, &A));
+  PetscCall(MatShadowSetUp(A));
+  PetscCall(MatShadowGet(A, &s));
+  for (int side = 0; side < 2; side++) {
+    s->made[side] = s->timed[side] = 400;
+    s->seconds[side]               = 0.4 * (side ? 5 : (double)milliseconds);
+  }
+  s->info.time_convert = 0.1;
+  PetscCall(MatDestroy(&A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* All products of AIJ, one with a dense factor, and one with a MAIJ, as the options say who makes them; on several processes without those that PETSc does not have there */
 static PetscErrorCode Products(PetscBool dense)
 {
@@ -84,15 +104,18 @@ int main(int argc, char **argv)
   static const char *const types[] = {MATAMB, MATNUSSELL, MATHASHGEMM, MATAUTOSPARSE};
   static const PetscInt    times[] = {20, 3, 7, 0};
   Mat                      A[4], B, C;
-  PetscBool                more = PETSC_FALSE, measured = PETSC_FALSE, products = PETSC_FALSE, dense = PETSC_FALSE;
+  PetscBool                more = PETSC_FALSE, measured = PETSC_FALSE, products = PETSC_FALSE, dense = PETSC_FALSE, advised = PETSC_FALSE;
+  PetscReal                milliseconds;
   PetscMPIInt              rank, size;
 
   PetscCall(TestInitialize(&argc, &argv, help));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-more", &more, NULL));
   PetscCall(PetscOptionsGetReal(NULL, NULL, "-load", &load, &measured));
+  PetscCall(PetscOptionsGetReal(NULL, NULL, "-advised", &milliseconds, &advised));
   PetscCall(PetscOptionsHasName(NULL, NULL, "-products", &products));
   PetscCall(PetscOptionsHasName(NULL, NULL, "-dense", &dense));
   if (measured) PetscCall(Measured());
+  if (advised) PetscCall(Advised(milliseconds));
   if (products) PetscCall(Products(dense));
   for (int k = 0; more && k < 4; k++) {
     PetscCall(TestShapeCreate(&grid, "plain_", &A[k]));
@@ -142,6 +165,25 @@ int main(int argc, char **argv)
       suffix: load
       args: -petscamb_view -load {{0 1e6}separate output}
       filter: sed -E -e '/^  option /d' -e 's/on [0-9]+ processors/on N processors/'
+    testset: # 4.1 s of 6.1 are worth an advice, 4.1 of 4.3 are not
+      args: -petscamb_view
+      filter: grep -E "tune model|1 process"
+      test:
+        suffix: model
+        args: -advised 10
+        output:
+          petsc-amb on 1 process; matrices that were multiplied by vectors, blocks of MPI matrices by themselves
+          -mat_shadow_tune model may be faster: about T s in place of T s
+      test:
+        suffix: model_not
+        args: -advised 5.5
+        output:
+          petsc-amb on 1 process; matrices that were multiplied by vectors, blocks of MPI matrices by themselves
+      test:
+        suffix: model_given
+        args: -advised 10 -plain_mat_shadow_tune model
+        output:
+          petsc-amb on 1 process; matrices that were multiplied by vectors, blocks of MPI matrices by themselves
     testset: # who asked for PETSc's products
       args: -petscamb_view -products -matmatmult_via scalable -mattransposematmult_via at*b -matptap_via scalable -matmatmatmult_via scalable -matmattransmult_via color -matrart_via r*art
       filter: grep "products.* by"
