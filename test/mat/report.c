@@ -53,14 +53,12 @@ static PetscErrorCode Advised(PetscReal milliseconds)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* All products of AIJ, one with a dense factor, and one with a MAIJ, as the options say who makes them; on several processes without those that PETSc does not have there */
+/* All products of AIJ, one with a dense factor, and one with a MAIJ, as the options say who makes them */
 static PetscErrorCode Products(PetscBool dense)
 {
-  Mat         A, B, P, D, C;
-  PetscMPIInt size;
+  Mat A, B, P, D, C;
 
   PetscFunctionBeginUser;
-  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
   PetscCall(TestShapeCreate(&grid, "plain_", &A));
   PetscCall(MatConvert(A, MATAMB, MAT_INPLACE_MATRIX, &A));
   if (dense) {
@@ -80,12 +78,10 @@ static PetscErrorCode Products(PetscBool dense)
     PetscCall(MatDestroy(&C));
     PetscCall(MatMatMatMult(A, A, A, MAT_INITIAL_MATRIX, PETSC_DEFAULT, &C));
     PetscCall(MatDestroy(&C));
-    if (size == 1) {
-      PetscCall(MatMatTransposeMult(A, A, MAT_INITIAL_MATRIX, PETSC_DEFAULT, &C));
-      PetscCall(MatDestroy(&C));
-      PetscCall(MatRARt(A, A, MAT_INITIAL_MATRIX, PETSC_DEFAULT, &C));
-      PetscCall(MatDestroy(&C));
-    }
+    PetscCall(MatMatTransposeMult(A, A, MAT_INITIAL_MATRIX, PETSC_DEFAULT, &C));
+    PetscCall(MatDestroy(&C));
+    PetscCall(MatRARt(A, A, MAT_INITIAL_MATRIX, PETSC_DEFAULT, &C));
+    PetscCall(MatDestroy(&C));
     PetscCall(TestShapeCreate(&doubled, "plain_", &B));
     PetscCall(MatConvert(B, MATAMB, MAT_INPLACE_MATRIX, &B));
     PetscCall(MatCreateMAIJ(A, 2, &P));
