@@ -59,9 +59,7 @@ static PetscErrorCode BenchOptions(Bench *b, char files[FILES][PETSC_MAX_PATH_LE
   PetscFunctionBegin;
   b->ntypes = MAX_CONTENDERS;
   b->budget = 0.3;
-  PetscCall(ReportGetOption("-csv", files[CSV], PETSC_MAX_PATH_LEN));
-  PetscCall(ReportGetOption("-json", files[JSON], PETSC_MAX_PATH_LEN));
-  PetscCheck(strcmp(files[CSV], "-") || strcmp(files[JSON], "-"), b->comm, PETSC_ERR_USER_INPUT, "-csv and -json: only one of them can go to the standard output; name a file for the other");
+  PetscCall(CommandGetOutputs(b->comm, files[CSV], files[JSON], PETSC_MAX_PATH_LEN));
   PetscOptionsBegin(b->comm, NULL, "Measuring options", "");
   PetscCall(PetscOptionsStringArray("-types", "Mat types and other libraries (csr, mkl, graphblas)", NULL, b->types, &b->ntypes, &given));
   for (PetscInt t = 0; t < b->ntypes && given; t++) PetscCall(ContenderCheckType(b->comm, b->types[t]));

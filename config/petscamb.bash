@@ -19,8 +19,8 @@ _petscamb() {
       case $word in --*) word=${word#-} ;; esac # GNU's spelling
       case $command in
       bench) words="-types -ops -columns -reps -seconds -processor_time -csv -json -html -compare -mkl_dir -graphblas_lib" ;;
-      solve) words="-types -seconds -rounds -limit -csv -scaled -apart" ;;
-      info) words="-json -plot" ;;
+      solve) words="-types -seconds -rounds -limit -csv -json -scaled -apart" ;;
+      info) words="-csv -json -plot" ;;
       graph) words="-undirected -unweighted -top -json -csv -mat_type -tol -iterations -c -dangling -order -peer -seeds -sources -count -inflation -prune -keep -batch" ;;
       esac
       words="$words -h"

@@ -101,10 +101,21 @@ static PetscErrorCode InfoJSON(FILE *f, const char name[], const Shape *s, int n
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* A row for each format */
+static PetscErrorCode InfoCSV(FILE *f, const char name[], const Shape *s, int n, const Stored stored[], const About *about)
+{
+  PetscFunctionBegin;
+  for (int k = 0; k < n; k++) {
+    fprintf(f, "\"%s\",%" PetscInt_FMT ",%" PetscInt_FMT ",%.0f,%d,%s,%.0f,%.0f,%.0f,\"%s\"", name, s->M, s->N, s->nonzeros, (int)s->fem_like, stored[k].format, stored[k].bytes, stored[k].model, stored[k].values, stored[k].note);
+    PetscCall(AboutCSV(f, about));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode InfoRun(MPI_Comm comm, int n, char *inputs[])
 {
-  char               json[PETSC_MAX_PATH_LEN] = "", plot[PETSC_MAX_PATH_LEN] = "";
-  FILE              *f = NULL;
+  char               csv[PETSC_MAX_PATH_LEN] = "", json[PETSC_MAX_PATH_LEN] = "", plot[PETSC_MAX_PATH_LEN] = "";
+  FILE              *f = NULL, *g = NULL;
   const char *const *types;
   PetscInt           ntypes;
   About              about;
@@ -113,13 +124,18 @@ PetscErrorCode InfoRun(MPI_Comm comm, int n, char *inputs[])
   PetscCall(AboutGet(&about));
   PetscCall(PetscAMBGetTypes(PETSC_TRUE, &ntypes, &types));
   PetscCheck(ntypes <= STORED - 2, comm, PETSC_ERR_PLIB, "Too many formats: raise STORED");
-  PetscCall(ReportGetOption("-json", json, sizeof(json)));
+  PetscCall(CommandGetOutputs(comm, csv, json, sizeof(csv)));
   PetscCall(PetscOptionsGetString(NULL, NULL, "-plot", plot, sizeof(plot), NULL));
   if (plot[0]) PetscCall(PlotCheckName(comm, plot));
   PetscCheck(!plot[0] || n <= 1, comm, PETSC_ERR_USER_INPUT, "-plot makes a picture of one matrix, and there are %d inputs", n);
   PetscCheck(n > 0, comm, PETSC_ERR_USER_INPUT, "info needs at least one file or generator, such as p7:50 (petscamb --help lists them)");
   if (json[0]) PetscCall(ReportOpen(comm, json, &f));
   if (f) fprintf(f, "[\n");
+  if (csv[0]) PetscCall(ReportOpen(comm, csv, &g));
+  if (g) {
+    fprintf(g, "matrix,rows,cols,nonzeros,fem_like,format,bytes,bytes_model,stored_values,note");
+    PetscCall(AboutCSVHeader(g));
+  }
   for (int i = 0; i < n; i++) {
     Mat      A;
     Rows     rows;
@@ -151,9 +167,11 @@ PetscErrorCode InfoRun(MPI_Comm comm, int n, char *inputs[])
       PetscCall(InfoJSON(f, inputs[i], &shape, 2 + (int)ntypes, stored, &storages, &verdict, &about));
       fprintf(f, "%s\n", i + 1 < n ? "," : "");
     }
+    if (g) PetscCall(InfoCSV(g, inputs[i], &shape, 2 + (int)ntypes, stored, &about));
     PetscCall(MatDestroy(&A));
   }
   if (f) fprintf(f, "]\n");
+  PetscCall(ReportClose(csv, PETSC_TRUE, g));
   PetscCall(ReportClose(json, PETSC_FALSE, f));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -34,7 +34,8 @@ static PetscErrorCode Help(MPI_Comm comm)
   -mkl_dir DIR           where libmkl_rt.so is, or the environment it was installed into; else MKLROOT, VIRTUAL_ENV\n\
   -graphblas_lib FILE    libgraphblas.so, if the loader does not find it\n\
 \nOptions of info, after the inputs:\n\
-  -json [FILE]           all figures as JSON; without FILE on standard output, in place of the table\n\
+  -csv [FILE]            bytes of each format as comma-separated values; without FILE on standard output, in place of the table\n\
+  -json [FILE]           all figures as JSON, likewise\n\
   -plot FILE             a picture: the pattern and histograms as .svg or .html, the pattern as .png\n\
 \nOptions of solve, after the inputs:\n\
   -types LIST            Mat types (amb/ambcg: with a KSP type; amb@one: with options -one_mat_...); default aij,amb\n\
@@ -44,6 +45,7 @@ static PetscErrorCode Help(MPI_Comm comm)
   -scaled                solve each system once more, with rows and columns scaled so that no values repeat\n\
   -apart                 each type solves all systems before the next one begins\n\
   -csv [FILE]            every round as comma-separated values; without FILE on standard output, in place of the table\n\
+  -json [FILE]           the same as JSON, an object for each system\n\
 and any option of PETSc. --option VALUE and --option=VALUE are the same as -option VALUE. Under mpiexec the time of the slowest rank counts; OMP_NUM_THREADS gives threads.\n\
 Exit code: 0 if all results are right; 1 if not, or if something is wrong with the input; 2 if the command, an option or a type\n\
 does not exist, if an option was not used, or if its value is missing.\n"));
@@ -68,8 +70,8 @@ typedef struct {
 
 static const Command Commands[] = {
   {"bench",     {"types", "ops", "columns", "reps", "seconds", "processor_time", "csv", "json", "html", "compare", "mkl_dir", "graphblas_lib"}                                                                            },
-  {"solve",     {"types", "seconds", "rounds", "limit", "csv", "scaled", "apart"}                                                                                                                                         },
-  {"info",      {"json", "plot"}                                                                                                                                                                                          },
+  {"solve",     {"types", "seconds", "rounds", "limit", "csv", "json", "scaled", "apart"}                                                                                                                                 },
+  {"info",      {"csv", "json", "plot"}                                                                                                                                                                                   },
   {"graph",     {"undirected", "unweighted", "top", "json", "csv", "mat_type", "tol", "iterations", "c", "dangling", "order", "peer", "graphblas_lib", "seeds", "sources", "count", "inflation", "prune", "keep", "batch"}},
   {"tiletable", {NULL}                                                                                                                                                                                                    }
 };

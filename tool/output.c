@@ -21,19 +21,6 @@ PetscErrorCode ReportPrintf(MPI_Comm comm, const char format[], ...)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Gets the file that -json or -csv names; "-" without a name. Results on the standard output stand in the place of tables, and what PETSc prints goes to the error output. */
-PetscErrorCode ReportGetOption(const char option[], char name[], size_t length)
-{
-  PetscBool given;
-
-  PetscFunctionBegin;
-  name[0] = 0;
-  PetscCall(PetscOptionsGetString(NULL, NULL, option, name, length, &given));
-  if (given && !name[0]) PetscCall(PetscStrncpy(name, "-", length));
-  if (!strcmp(name, "-")) PETSC_STDOUT = stderr;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* Opens a file on process 0, or the standard output, named "-"; on other processes the result is NULL */
 PetscErrorCode ReportOpen(MPI_Comm comm, const char name[], FILE **f)
 {

@@ -205,6 +205,42 @@ static PetscErrorCode SolveCSV(FILE *f, const About *about, const char name[], P
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Appends one system to a JSON array */
+static PetscErrorCode SolveJSON(FILE *f, PetscBool first, const About *about, const char name[], PetscInt rows, PetscLogDouble nonzeros, PetscInt n, const Solver s[], PetscInt rounds)
+{
+  static const struct {
+    const char *name;
+    int         time;
+  } times[] = {
+    {"setup_s",  SETUP },
+    {"first_s",  FIRST },
+    {"second_s", SECOND},
+    {"mult_s",   MULT  }
+  };
+  PetscMPIInt size;
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
+  fprintf(f, "%s  {", first ? "" : ",\n");
+  PetscCall(AboutJSON(f, about));
+  fprintf(f, ",\n   \"matrix\": ");
+  PetscCall(JSONString(f, name));
+  fprintf(f, ", \"rows\": %" PetscInt_FMT ", \"nonzeros\": %.0f, \"ranks\": %d, \"threads\": %d, \"types\": [", rows, nonzeros, (int)size, MachineThreads());
+  for (PetscInt k = 0; k < n; k++) {
+    fprintf(f, "%s\n    {\"type\": ", k ? "," : "");
+    PetscCall(JSONString(f, s[k].name));
+    fprintf(f, ", \"iterations\": %" PetscInt_FMT ", \"reason\": \"%s\", \"true_residual\": %.6e, \"bytes_per_nonzero\": %.4f", s[k].its, KSPConvergedReasons[s[k].reason], (double)s[k].residual, s[k].bytes / PetscMax(nonzeros, 1));
+    for (size_t w = 0; w < PETSC_STATIC_ARRAY_LENGTH(times); w++) {
+      fprintf(f, ", \"%s\": [", times[w].name);
+      for (PetscInt round = 0; round < rounds; round++) fprintf(f, "%s%.9g", round ? ", " : "", (double)s[k].t[times[w].time][round]);
+      fprintf(f, "]");
+    }
+    fprintf(f, "}");
+  }
+  fprintf(f, "]}");
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Makes at least so many rounds, and more until each type has solved for so many seconds or the time limit is reached; process 0 decides for all */
 static PetscErrorCode SolveRounds(Mat A, Vec b, PetscInt n, Solver s[], PetscReal seconds, PetscInt least, PetscReal limit, PetscInt *rounds)
 {
@@ -233,7 +269,7 @@ static PetscErrorCode SolveRounds(Mat A, Vec b, PetscInt n, Solver s[], PetscRea
 }
 
 /* Solves system number i with n types, in turns */
-static PetscErrorCode SolveSystem(MPI_Comm comm, const char input[], PetscBool scaled, PetscInt n, Solver s[], PetscReal seconds, PetscInt least, PetscReal limit, FILE *f, const About *about, const Solver *base, PetscInt i)
+static PetscErrorCode SolveSystem(MPI_Comm comm, const char input[], PetscBool scaled, PetscInt n, Solver s[], PetscReal seconds, PetscInt least, PetscReal limit, FILE *csv, FILE *json, const About *about, const Solver *base, PetscInt i)
 {
   Mat      A;
   Vec      x, b;
@@ -253,7 +289,8 @@ static PetscErrorCode SolveSystem(MPI_Comm comm, const char input[], PetscBool s
   PetscCall(MatMult(A, x, b));
   PetscCall(SolveRounds(A, b, n, s, seconds, least, limit, &rounds));
   PetscCall(SolveReport(comm, name, M, info.nz_used, n, s, rounds, base, i));
-  if (f) PetscCall(SolveCSV(f, about, name, M, info.nz_used, n, s, rounds));
+  if (csv) PetscCall(SolveCSV(csv, about, name, M, info.nz_used, n, s, rounds));
+  if (json) PetscCall(SolveJSON(json, (PetscBool)(!i && s == base), about, name, M, info.nz_used, n, s, rounds));
   for (PetscInt k = 0; k < n; k++) s[k].converged = (PetscBool)(s[k].converged && s[k].reason > 0);
   PetscCall(VecDestroy(&x));
   PetscCall(VecDestroy(&b));
@@ -264,11 +301,11 @@ static PetscErrorCode SolveSystem(MPI_Comm comm, const char input[], PetscBool s
 PetscErrorCode SolveRun(MPI_Comm comm, int n, char *inputs[], PetscBool *right)
 {
   Solver   *s;
-  char     *types[MAX_TYPES], csv[PETSC_MAX_PATH_LEN] = "";
+  char     *types[MAX_TYPES], csv[PETSC_MAX_PATH_LEN] = "", json[PETSC_MAX_PATH_LEN] = "";
   PetscInt  ntypes = MAX_TYPES, least = 3, systems, together;
   PetscReal seconds = 0.2, limit = 3600;
   PetscBool given, scaled = PETSC_FALSE, apart = PETSC_FALSE;
-  FILE     *f = NULL;
+  FILE     *f = NULL, *g = NULL;
   About     about;
 
   PetscFunctionBegin;
@@ -287,14 +324,16 @@ PetscErrorCode SolveRun(MPI_Comm comm, int n, char *inputs[], PetscBool *right)
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-scaled", &scaled, NULL));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-apart", &apart, NULL));
   together = apart ? 1 : ntypes;
-  PetscCall(ReportGetOption("-csv", csv, sizeof(csv)));
+  PetscCall(CommandGetOutputs(comm, csv, json, sizeof(csv)));
   PetscCheck(n > 0, comm, PETSC_ERR_USER_INPUT, "solve needs at least one file or generator, such as p7:50 (petscamb --help lists them)");
   if (csv[0]) PetscCall(ReportOpen(comm, csv, &f));
+  if (json[0]) PetscCall(ReportOpen(comm, json, &g));
   PetscCall(AboutGet(&about));
   if (f) {
     fprintf(f, "matrix,type,iterations,reason,true_residual,setup_s,first_s,second_s,mult_s,bytes_per_nonzero,rows,nonzeros,ranks,threads");
     PetscCall(AboutCSVHeader(f));
   }
+  if (g) fprintf(g, "[\n");
   PetscCall(PetscCalloc1(ntypes, &s));
   for (PetscInt k = 0; k < ntypes; k++) {
     char *slash;
@@ -310,13 +349,15 @@ PetscErrorCode SolveRun(MPI_Comm comm, int n, char *inputs[], PetscBool *right)
   }
   systems = scaled ? 2 * n : n;
   for (PetscInt k = 0; k < ntypes; k += together) {
-    for (int i = 0; i < systems; i++) { PetscCall(SolveSystem(comm, inputs[i % n], i >= n, together, s + k, seconds, least, limit, f, &about, s, i)); }
+    for (int i = 0; i < systems; i++) { PetscCall(SolveSystem(comm, inputs[i % n], i >= n, together, s + k, seconds, least, limit, f, g, &about, s, i)); }
   }
   for (PetscInt k = 0; k < ntypes; k++) {
     if (!s[k].converged) *right = PETSC_FALSE;
   }
   if (systems > 1) PetscCall(SolveSummary(comm, ntypes, s, systems));
+  if (g) fprintf(g, "\n]\n");
   PetscCall(ReportClose(csv, PETSC_TRUE, f));
+  PetscCall(ReportClose(json, PETSC_FALSE, g));
   for (PetscInt k = 0; k < ntypes; k++) {
     for (int w = 0; w < 2; w++) PetscCall(PetscFree(s[k].median[w]));
     PetscCall(PetscFree(s[k].type));

@@ -92,7 +92,6 @@ PETSC_INTERN int            MachineThreads(void); /* of OpenMP */
 
 /* Output: tables, and files of results */
 PETSC_INTERN PetscErrorCode ReportPrintf(MPI_Comm, const char[], ...);
-PETSC_INTERN PetscErrorCode ReportGetOption(const char option[], char name[], size_t);
 PETSC_INTERN PetscErrorCode ReportOpen(MPI_Comm, const char[], FILE **);
 PETSC_INTERN PetscErrorCode ReportClose(const char[], PetscBool, FILE *);
 

@@ -33,14 +33,32 @@ static PetscErrorCode Measured(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* All products of AIJ, one with a dense factor, and one with a MAIJ, as the options say who makes them; on several processes without those that PETSc does not have there */
-static PetscErrorCode Products(PetscBool dense)
+/* A matrix with 400 products on the AIJ, of so many milliseconds each, and 400 of 5 on the format, after a conversion of 100 */
+static PetscErrorCode Advised(PetscReal milliseconds)
 {
-  Mat         A, B, P, D, C;
-  PetscMPIInt size;
+  Mat        A;
+  MatShadow *s;
 
   PetscFunctionBeginUser;
-  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
+  PetscCall(TestShapeCreate(&grid, "plain_", &A));
+  PetscCall(MatConvert(A, MATAMB, MAT_INPLACE_MATRIX, &A));
+  PetscCall(MatShadowSetUp(A));
+  PetscCall(MatShadowGet(A, &s));
+  for (int side = 0; side < 2; side++) {
+    s->made[side] = s->timed[side] = 400;
+    s->seconds[side]               = 0.4 * (side ? 5 : (double)milliseconds);
+  }
+  s->info.time_convert = 0.1;
+  PetscCall(MatDestroy(&A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* All products of AIJ, one with a dense factor, and one with a MAIJ, as the options say who makes them */
+static PetscErrorCode Products(PetscBool dense)
+{
+  Mat A, B, P, D, C;
+
+  PetscFunctionBeginUser;
   PetscCall(TestShapeCreate(&grid, "plain_", &A));
   PetscCall(MatConvert(A, MATAMB, MAT_INPLACE_MATRIX, &A));
   if (dense) {
@@ -60,12 +78,10 @@ static PetscErrorCode Products(PetscBool dense)
     PetscCall(MatDestroy(&C));
     PetscCall(MatMatMatMult(A, A, A, MAT_INITIAL_MATRIX, PETSC_DEFAULT, &C));
     PetscCall(MatDestroy(&C));
-    if (size == 1) {
-      PetscCall(MatMatTransposeMult(A, A, MAT_INITIAL_MATRIX, PETSC_DEFAULT, &C));
-      PetscCall(MatDestroy(&C));
-      PetscCall(MatRARt(A, A, MAT_INITIAL_MATRIX, PETSC_DEFAULT, &C));
-      PetscCall(MatDestroy(&C));
-    }
+    PetscCall(MatMatTransposeMult(A, A, MAT_INITIAL_MATRIX, PETSC_DEFAULT, &C));
+    PetscCall(MatDestroy(&C));
+    PetscCall(MatRARt(A, A, MAT_INITIAL_MATRIX, PETSC_DEFAULT, &C));
+    PetscCall(MatDestroy(&C));
     PetscCall(TestShapeCreate(&doubled, "plain_", &B));
     PetscCall(MatConvert(B, MATAMB, MAT_INPLACE_MATRIX, &B));
     PetscCall(MatCreateMAIJ(A, 2, &P));
@@ -84,15 +100,18 @@ int main(int argc, char **argv)
   static const char *const types[] = {MATAMB, MATNUSSELL, MATHASHGEMM, MATAUTOSPARSE};
   static const PetscInt    times[] = {20, 3, 7, 0};
   Mat                      A[4], B, C;
-  PetscBool                more = PETSC_FALSE, measured = PETSC_FALSE, products = PETSC_FALSE, dense = PETSC_FALSE;
+  PetscBool                more = PETSC_FALSE, measured = PETSC_FALSE, products = PETSC_FALSE, dense = PETSC_FALSE, advised = PETSC_FALSE;
+  PetscReal                milliseconds;
   PetscMPIInt              rank, size;
 
   PetscCall(TestInitialize(&argc, &argv, help));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-more", &more, NULL));
   PetscCall(PetscOptionsGetReal(NULL, NULL, "-load", &load, &measured));
+  PetscCall(PetscOptionsGetReal(NULL, NULL, "-advised", &milliseconds, &advised));
   PetscCall(PetscOptionsHasName(NULL, NULL, "-products", &products));
   PetscCall(PetscOptionsHasName(NULL, NULL, "-dense", &dense));
   if (measured) PetscCall(Measured());
+  if (advised) PetscCall(Advised(milliseconds));
   if (products) PetscCall(Products(dense));
   for (int k = 0; more && k < 4; k++) {
     PetscCall(TestShapeCreate(&grid, "plain_", &A[k]));
@@ -159,6 +178,25 @@ int main(int argc, char **argv)
           conversions no s, new values no s
           stayed on the AIJ: 1 (measured: the AIJ is faster)
           the load of the last minute was 1000000.0 on N processors: on an idle machine, or with fewer threads (OMP_NUM_THREADS), the format may be faster
+    testset: # 4.1 s of 6.1 are worth an advice, 4.1 of 4.3 are not
+      args: -petscamb_view
+      filter: grep -E "tune model|1 process"
+      test:
+        suffix: model
+        args: -advised 10
+        output:
+          petsc-amb on 1 process; matrices that were multiplied by vectors, blocks of MPI matrices by themselves
+          -mat_shadow_tune model may be faster: about T s in place of T s
+      test:
+        suffix: model_not
+        args: -advised 5.5
+        output:
+          petsc-amb on 1 process; matrices that were multiplied by vectors, blocks of MPI matrices by themselves
+      test:
+        suffix: model_given
+        args: -advised 10 -plain_mat_shadow_tune model
+        output:
+          petsc-amb on 1 process; matrices that were multiplied by vectors, blocks of MPI matrices by themselves
     testset: # who asked for PETSc's products
       args: -petscamb_view -products -matmatmult_via scalable -mattransposematmult_via at*b -matptap_via scalable -matmatmatmult_via scalable -matmattransmult_via color -matrart_via r*art
       filter: grep "products.* by"
@@ -179,14 +217,14 @@ int main(int argc, char **argv)
         nsize: 2
         args: -petscamb_for_products false
         output:
-          products of matrices: 0 by hashgemm, 0 times with new values, no s; 5 by PETSc
-          products by PETSc: 1 in T s (-matmatmult_via scalable; give -petscamb_for_products), 1 in T s (-mattransposematmult_via at*b; give -petscamb_for_products), 2 in T s (-matptap_via scalable; give -petscamb_for_products), 1 in T s (-matmatmatmult_via scalable; give -petscamb_for_products)
+          products of matrices: 0 by hashgemm, 0 times with new values, no s; 7 by PETSc
+          products by PETSc: 1 in T s (-matmatmult_via scalable; give -petscamb_for_products), 1 in T s (-mattransposematmult_via at*b; give -petscamb_for_products), 2 in T s (-matptap_via scalable; give -petscamb_for_products), 1 in T s (-matmatmatmult_via scalable; give -petscamb_for_products), 1 in T s (-matmattransmult_via color; give -petscamb_for_products), 1 in T s (-matrart_via r*art; give -petscamb_for_products)
       test:
         suffix: via_2_all
         nsize: 2
         args: -petscamb_for_products true
         output:
-          products of matrices: 5 by hashgemm, 1 times with new values, T s; 0 by PETSc
+          products of matrices: 7 by hashgemm, 1 times with new values, T s; 0 by PETSc
       test:
         suffix: via_dense
         requires: !complex

@@ -121,7 +121,7 @@ for processes in 1 2; do
   [ $processes = 1 ] && launch=$run || launch=$mpi
   expect "BAIJ are counted, on $processes" 0 "$others: 1 baij; -mat_type amb, .* changes baij" $launch -blocks baij -petscamb_for_aij amb -petscamb_view
   without "no advice that was followed, on $processes" "give .*-petscamb_for_aij"
-  expect "SBAIJ are counted, on $processes" 0 "$others: 1 sbaij; .*, sbaij only if it sets both triangles$" $launch -blocks sbaij -petscamb_view
+  expect "SBAIJ are counted, on $processes" 0 "$others: 1 sbaij; .*, sbaij only if it sets both triangles .-mat_ignore_lower_triangular.$" $launch -blocks sbaij -petscamb_view
   # the AIJ inside
   expect "MATIS: the advice, on $processes" 0 "$others: 1 is; give -petscamb_for_aij amb, which converts the aij inside" $launch -blocks is -petscamb_view
   expect "MATIS: the advice is true, on $processes" 0 "^  amb +[1-9]" $launch -blocks is -petscamb_view -petscamb_for_aij amb
@@ -131,6 +131,63 @@ for processes in 1 2; do
   expect "MATNEST: the advice, on $processes" 0 "$others: 1 nest; give -petscamb_for_aij amb, which converts the aij inside" $launch -blocks nest -petscamb_view
   expect "MATNEST: the advice is true, on $processes" 0 "^  amb +[1-9]" $launch -blocks nest -petscamb_view -petscamb_for_aij amb -mat_shadow_tune model
 done
+# the advice about BAIJ and SBAIJ: a program that calls MatSetFromOptions() prints 1 if products with that type agree with those of an AIJ
+cat >triangles.c <<'END'
+#include <petscksp.h>
+int main(int argc, char **argv)
+{
+  Mat       A[2];
+  Vec       x, y[2];
+  PetscReal norm;
+  PetscInt  first, last;
+  PetscBool upper;
+  char      type[8] = "sbaij";
+
+  PetscCall(PetscInitialize(&argc, &argv, NULL, NULL));
+  PetscCall(PetscOptionsHasName(NULL, NULL, "-upper", &upper));
+  PetscCall(PetscOptionsGetString(NULL, NULL, "-blocks", type, sizeof(type), NULL));
+  for (int k = 0; k < 2; k++) {
+    PetscCall(MatCreate(PETSC_COMM_WORLD, &A[k]));
+    PetscCall(MatSetSizes(A[k], PETSC_DECIDE, PETSC_DECIDE, 400, 400));
+    PetscCall(MatSetType(A[k], k ? type : MATAIJ));
+    if (k) PetscCall(MatSetFromOptions(A[k]));
+    PetscCall(MatSetUp(A[k]));
+    PetscCall(MatGetOwnershipRange(A[k], &first, &last));
+    for (PetscInt i = first; i < last; i++) {
+      for (PetscInt j = k && upper ? i : PetscMax(i - 1, 0); j < PetscMin(i + 2, 400); j++) PetscCall(MatSetValue(A[k], i, j, i == j ? 2 : -1, INSERT_VALUES));
+    }
+    PetscCall(MatAssemblyBegin(A[k], MAT_FINAL_ASSEMBLY));
+    PetscCall(MatAssemblyEnd(A[k], MAT_FINAL_ASSEMBLY));
+    if (!k) PetscCall(MatCreateVecs(A[0], &x, &y[0]));
+    PetscCall(VecSetRandom(x, NULL));
+    if (k) PetscCall(VecDuplicate(y[0], &y[1]));
+  }
+  for (int k = 0; k < 2; k++) PetscCall(MatMult(A[k], x, y[k]));
+  PetscCall(VecAXPY(y[1], -1, y[0]));
+  PetscCall(VecNorm(y[1], NORM_2, &norm));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%d\n", norm < 1e-5));
+  for (int k = 0; k < 2; k++) {
+    PetscCall(VecDestroy(&y[k]));
+    PetscCall(MatDestroy(&A[k]));
+  }
+  PetscCall(VecDestroy(&x));
+  return PetscFinalize();
+}
+END
+if $CC -w triangles.c -o triangles -I"$PETSC_DIR/include" ${PETSC_ARCH:+-I"$PETSC_DIR/$PETSC_ARCH/include"} -L"$PETSC_DIR/${PETSC_ARCH:-}/lib" -Wl,-rpath,"$PETSC_DIR/${PETSC_ARCH:-}/lib" -l"${lib:-petsc}" >compile.log 2>&1; then
+  run="./triangles -dll_append $LIB -petscamb_view -mat_ignore_lower_triangular -options_left no"
+  for type in baij sbaij; do
+    expect "$type" 0 "^1$" $run -blocks $type
+    expect "$type with -mat_type amb, both triangles" 0 "^1$" $run -blocks $type -mat_type amb
+    grep -qE "^  amb +1 " out && echo "ok $type becomes amb" || { echo "not ok $type becomes amb" && failed=1; }
+  done
+  expect "sbaij, the upper triangle alone" 0 "^1$" $run -upper
+  expect "sbaij with -mat_type amb, the upper triangle alone" 0 "^0$" $run -upper -mat_type amb
+else
+  sed 's/^/    /' compile.log >&2
+  echo "not ok triangles: does not compile" && failed=1
+fi
+run="./late -dll_append $LIB"
 expect "new values as the reason" 0 "stayed on the AIJ: 1 .new values before the products repaid a conversion." $run -values -petscamb_for_aij amb -petscamb_view
 # PetscInitialize() and PetscFinalize() twice in one process: the second table counts the second run alone
 expect "PETSc is initialized twice" 0 "^  amb +1 +1 " $run -twice -petscamb_for_aij amb -petscamb_view -mat_shadow_tune model

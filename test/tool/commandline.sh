@@ -60,18 +60,26 @@ json() { "$@" 2>errors | "${PYTHON:-python3}" -c 'import json, sys; json.load(sy
 for value in --json "--json -" -json=-; do
   expect "bench $value" 0 "^json alone$" json "$petscamb" bench p7:5 -types aij -reps 1 $value
   expect "info $value" 0 "^json alone$" json "$petscamb" info p7:5 $value
+  expect "petscamb solve $value" 0 "^json alone$" json "$petscamb" solve p7:5 p5:6 -types aij,amb -rounds 1 -seconds 0 -apart $value
+  expect "bin/solve $value" 0 "^json alone$" json "$BIN/solve" -f "$data/cage10.mtx.gz" -compare $value
   expect "graph $value" 0 "^json alone$" json "$petscamb" graph pagerank rmat:4,4 $value -ksp_type cg
 done
 for value in --csv "-csv -"; do
   expect "bench $value" 0 "^1$" sh -c "'$petscamb' bench p7:5 -types aij -reps 1 $value | grep -vc '^matrix,'"
   expect "solve $value" 0 "^1$" sh -c "'$petscamb' solve p7:5 -types aij -rounds 1 -seconds 0 $value | grep -vc '^matrix,'"
+  expect "info $value" 0 "^[6-9]$" sh -c "'$petscamb' info p7:5 $value | grep -c '^.p7:5.,125,125,'"
+  expect "bin/solve $value" 0 "^2$" sh -c "'$BIN/solve' -f '$data/cage10.mtx.gz' -compare $value | grep -vc '^matrix,'"
   expect "graph $value" 0 "^id,value$" sh -c "'$petscamb' graph pagerank rmat:4,4 $value | sed -n 1p"
 done
-for command in bench info graph; do
+for command in bench info solve graph; do
   [ $command = graph ] && words="pagerank rmat:4,4" || words="p7:5"
   expect "$command --json=FILE" 0 "^json$" sh -c "'$petscamb' $command $words --json=values.json >/dev/null && '${PYTHON:-python3}' -m json.tool values.json >/dev/null && echo json"
 done
-expect "two outputs for one place" 1 "^petscamb: -csv and -json: only one of them" "$petscamb" bench p7:5 --json --csv
+for command in "bench p7:5" "info p7:5" "solve p7:5" "graph pagerank rmat:4,4"; do
+  # shellcheck disable=SC2086
+  expect "two outputs for one place: $command" 1 "^petscamb: -csv and -json: only one of them" "$petscamb" $command --json --csv
+done
+expect "two outputs for one place: bin/solve" 1 "^solve: -csv and -json: only one of them" "$BIN/solve" -f "$data/cage10.mtx.gz" --json --csv
 expect "an option without its value" 2 "^petscamb: -types: its value is missing" "$petscamb" bench p7:5 -types -seconds 0.01
 expect "an option without its value, at the end" 2 "^petscamb: -compare: its value is missing" "$petscamb" bench p7:5 -types aij -compare
 expect "an option that needs none" 0 "^{\"top\"" "$petscamb" graph pagerank rmat:6,4 -json -undirected

@@ -135,9 +135,7 @@ PetscErrorCode GraphReport(Graph *g, const char algorithm[], const GraphResult *
 
   PetscFunctionBegin;
   PetscCall(Rate(g, r, &rate));
-  PetscCall(ReportGetOption("-json", name[0], sizeof(name[0])));
-  PetscCall(ReportGetOption("-csv", name[1], sizeof(name[1])));
-  PetscCheck(strcmp(name[0], "-") || strcmp(name[1], "-"), g->comm, PETSC_ERR_USER_INPUT, "-csv and -json: only one of them can go to the standard output; name a file for the other");
+  PetscCall(CommandGetOutputs(g->comm, name[1], name[0], sizeof(name[0])));
   for (int kind = 0; kind < 2; kind++) {
     if (!name[kind][0]) continue;
     PetscCall(ReportOpen(g->comm, name[kind], &f));

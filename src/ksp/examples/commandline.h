@@ -10,6 +10,25 @@
 
 #define COMMAND_UNKNOWN 2 /* the exit code if a name on the command line does not exist, or an option was not used */
 
+/* ------------------------------------------------- results for other programs ------------------------------------------------- */
+
+/* Gets the files that -csv and -json name; "-" without a name. Results on the standard output replace tables, and what PETSc prints goes to the error output. */
+static inline PetscErrorCode CommandGetOutputs(MPI_Comm comm, char csv[], char json[], size_t length)
+{
+  PetscFunctionBegin;
+  for (int k = 0; k < 2; k++) {
+    char     *name = k ? json : csv;
+    PetscBool given;
+
+    name[0] = 0;
+    PetscCall(PetscOptionsGetString(NULL, NULL, k ? "-json" : "-csv", name, length, &given));
+    if (given && !name[0]) PetscCall(PetscStrncpy(name, "-", length));
+    if (!strcmp(name, "-")) PETSC_STDOUT = stderr;
+  }
+  PetscCheck(strcmp(csv, "-") || strcmp(json, "-"), comm, PETSC_ERR_USER_INPUT, "-csv and -json: only one of them can go to the standard output; name a file for the other");
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* ------------------------------------------------- names ------------------------------------------------- */
 
 #define NAME_MISSPELT 2  /* letters to add, to remove or to replace, at most */

@@ -5,7 +5,9 @@ static char help[] = "Solves a linear system from a file, with any KSP, PC and M
   -rhs ones|random   A times ones (the default), or fixed random numbers\n\
   -mat_type TYPE     matrix type; with -compare the one to compare with aij, amb unless given\n\
   -compare           the same solve with aij and with the other type, side by side\n\
-  -times 0           iterations and residuals only, in a form that does not change from run to run\n\n";
+  -times 0           iterations and residuals only, in a form that does not change from run to run\n\
+  -csv [FILE]        results as comma-separated values; without FILE on standard output, in place of the table\n\
+  -json [FILE]       results as JSON, likewise\n\n";
 
 #include <petscksp.h>
 #include <petsctime.h>
@@ -238,8 +240,37 @@ static PetscErrorCode Print(MPI_Comm comm, int n, const Outcome out[], PetscLogD
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Writes the results to a file, or to the standard output; process 0 writes */
+static PetscErrorCode Write(MPI_Comm comm, const char name[], PetscBool json, const char matrix[], PetscInt rows, PetscLogDouble nonzeros, int n, const Outcome out[])
+{
+  PetscMPIInt rank;
+  int         bad = 0;
+
+  PetscFunctionBeginUser;
+  PetscCallMPI(MPI_Comm_rank(comm, &rank));
+  if (rank == 0) {
+    FILE *f = strcmp(name, "-") ? fopen(name, "w") : stdout;
+
+    if (f && !json) fprintf(f, "matrix,rows,nonzeros,type,iterations,reason,true_residual,setup_s,solve_s,mult_s,bytes\n");
+    for (int k = 0; k < n && f; k++) {
+      const Outcome *o = &out[k];
+
+      fprintf(f, json ? "%s{\"matrix\": \"" : "%s\"", !json ? "" : k ? ",\n " : "[");
+      for (const char *c = matrix; *c; c++) fprintf(f, *c == '"' || (*c == '\\' && json) ? (json ? "\\%c" : "\"%c") : "%c", *c);
+      fprintf(f, json ? "\", \"rows\": %" PetscInt_FMT ", \"nonzeros\": %.0f, \"type\": \"%s\", \"iterations\": %" PetscInt_FMT ", \"reason\": \"%s\", \"true_residual\": %.6e, \"setup_s\": %.9g, \"solve_s\": %.9g, \"mult_s\": %.9g, \"bytes\": %.0f}" : "\",%" PetscInt_FMT ",%.0f,%s,%" PetscInt_FMT ",%s,%.6e,%.9g,%.9g,%.9g,%.0f\n", rows, nonzeros, o->type, o->its, KSPConvergedReasons[o->reason],
+              (double)o->residual, o->setup, o->solve, o->mult, o->bytes);
+    }
+    if (f && json) fprintf(f, "]\n");
+    bad = !f || ferror(f) || (f == stdout ? fflush(f) : fclose(f));
+  }
+  PetscCallMPI(MPI_Bcast(&bad, 1, MPI_INT, 0, comm));
+  PetscCheck(!bad, comm, PETSC_ERR_FILE_WRITE, "%s: cannot be written", strcmp(name, "-") ? name : "standard output");
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode Run(PetscBool *right)
 {
+  char        csv[PETSC_MAX_PATH_LEN], json[PETSC_MAX_PATH_LEN];
   char        file[PETSC_MAX_PATH_LEN], type[64], solver[128];
   PetscBool   given, typed, compare = PETSC_FALSE, times = PETSC_TRUE;
   Mat         A;
@@ -258,6 +289,7 @@ static PetscErrorCode Run(PetscBool *right)
   PetscCall(PetscOptionsGetString(NULL, NULL, "-mat_type", type, sizeof(type), &typed));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-compare", &compare, NULL));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-times", &times, NULL));
+  PetscCall(CommandGetOutputs(PETSC_COMM_WORLD, csv, json, sizeof(csv)));
   if (!typed) PetscCall(PetscStrncpy(type, compare ? MATAMB : MATAIJ, sizeof(type)));
 
   PetscCall(ExampleLoadMatrix(file, &A));
@@ -266,8 +298,11 @@ static PetscErrorCode Run(PetscBool *right)
   PetscCall(MatCreateVecs(A, NULL, &b));
   PetscCall(RightHandSide(A, b));
   PetscCall(MatGetInfo(A, MAT_GLOBAL_SUM, &info));
+  PetscCall(PetscMemzero(out, sizeof(out))); /* without -times, some figures stay 0 */
   if (compare) PetscCall(Solve(A, b, MATAIJ, times, &out[n++ - 1], solver, sizeof(solver)));
   PetscCall(Solve(A, b, type, times, &out[n - 1], solver, sizeof(solver)));
+  if (csv[0]) PetscCall(Write(PETSC_COMM_WORLD, csv, PETSC_FALSE, file, M, info.nz_used, n, out));
+  if (json[0]) PetscCall(Write(PETSC_COMM_WORLD, json, PETSC_TRUE, file, M, info.nz_used, n, out));
   if (times) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: %" PetscInt_FMT " rows, %.0f nonzeros; %s; %d rank%s\n", file, M, info.nz_used, solver, size, size > 1 ? "s" : ""));
   PetscCall(Print(PETSC_COMM_WORLD, n, out, info.nz_used, times));
   /* a solve that did not finish is told by its reason */
@@ -283,7 +318,7 @@ static PetscErrorCode Run(PetscBool *right)
 
 int main(int argc, char **argv)
 {
-  const char *const own[] = {"f", "b", "rhs", "compare", "times"};
+  const char *const own[] = {"f", "b", "rhs", "compare", "times", "csv", "json"};
 
   return CommandMain("solve", argc, argv, help, PETSC_STATIC_ARRAY_LENGTH(own), own, Run);
 }

@@ -118,7 +118,7 @@ PetscErrorCode MatShadowOthersList(char text[], size_t size)
     if (k == OTHER_MPISBAIJ) symmetric = PETSC_TRUE;
   }
   if (blocks) PetscCall(PetscStrlcat(text, "; -mat_type amb, or -dm_mat_type amb, changes baij and sbaij if the program calls MatSetFromOptions()", size));
-  if (symmetric) PetscCall(PetscStrlcat(text, ", sbaij only if it sets both triangles", size));
+  if (symmetric) PetscCall(PetscStrlcat(text, ", sbaij only if it sets both triangles (-mat_ignore_lower_triangular)", size));
   if (inside && MatShadowForAIJ) PetscCall(PetscStrlcat(text, "; -petscamb_for_aij converts the aij inside is and nest", size));
   if (inside && !MatShadowForAIJ) PetscCall(PetscStrlcat(text, "; give -petscamb_for_aij amb, which converts the aij inside is and nest", size));
   PetscFunctionReturn(PETSC_SUCCESS);
