@@ -398,7 +398,7 @@ static PetscErrorCode Solve(Mat A, PCType type, MatSolverType package, PetscInt 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* By default the package serves matrices of petsc-amb on a GPU, unless -petscamb_factor is petsc */
+/* With -petscamb_factor model or device the package is the default for matrices of petsc-amb on a GPU */
 static PetscErrorCode Default(TestDiff *d)
 {
   const PCType types[]   = {PCILU, PCICC};
