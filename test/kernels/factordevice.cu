@@ -228,7 +228,8 @@ static bool Each(const std::vector<Factor> &factors, const std::function<bool(So
 
 static bool Solves(const std::vector<Factor> &factors)
 {
-  return Each(factors, [](Solver &S, const std::string &name) { return Compare(S, S.F.a, 1, name); }, true);
+  return Each(
+    factors, [](Solver &S, const std::string &name) { return Compare(S, S.F.a, 1, name); }, true);
 }
 
 static bool Several(const std::vector<Factor> &factors)

@@ -62,7 +62,10 @@ static PetscErrorCode FactorSolverSetUp(Mat F, MatFactorAMB *f)
   rows[0] = f->symmetric ? turned : s.rows[0];
   rows[1] = s.rows[1];
   if (status == SYS_SUCCESS && !f->solver) status = FactorSolverCreate(rows, f->symmetric, &f->solver);
-  if (status == SYS_SUCCESS && f->solver) FactorSolverUpdate(f->solver, rows, s.diagonal, s.a);
+  if (status == SYS_SUCCESS && f->solver) {
+    FactorSolverUpdate(f->solver, rows, s.a);
+    FactorSolverSetDiagonal(f->solver, s.diagonal, s.a);
+  }
   f->current  = (PetscBool)(status == SYS_SUCCESS && f->solver);
   f->declined = (PetscBool)!f->current;
   FactorRowsDestroy(&turned);
