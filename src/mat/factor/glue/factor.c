@@ -13,7 +13,7 @@ static const char *const where_names[] = {"petsc", "model", "device"};
 
 PetscErrorCode FactorGetWhere(FactorWhere *where)
 {
-  PetscInt  k = FACTOR_MODEL;
+  PetscInt  k = FACTOR_PETSC;
   PetscBool set;
 
   PetscFunctionBegin;
@@ -62,7 +62,10 @@ static PetscErrorCode FactorSolverSetUp(Mat F, MatFactorAMB *f)
   rows[0] = f->symmetric ? turned : s.rows[0];
   rows[1] = s.rows[1];
   if (status == SYS_SUCCESS && !f->solver) status = FactorSolverCreate(rows, f->symmetric, &f->solver);
-  if (status == SYS_SUCCESS && f->solver) FactorSolverUpdate(f->solver, rows, s.diagonal, s.a);
+  if (status == SYS_SUCCESS && f->solver) {
+    FactorSolverUpdate(f->solver, rows, s.a);
+    FactorSolverSetDiagonal(f->solver, s.diagonal, s.a);
+  }
   f->current  = (PetscBool)(status == SYS_SUCCESS && f->solver);
   f->declined = (PetscBool)!f->current;
   FactorRowsDestroy(&turned);
@@ -132,7 +135,7 @@ static PetscErrorCode MatFactorNumeric_AMB(Mat F, Mat A, const MatFactorInfo *in
   f->matsolve = F->ops->matsolve;
   f->device   = PETSC_FALSE;
   PetscCall(MatFactorAMBSetUpDevice(F, A, f, where));
-  if (!f->device && where != FACTOR_PETSC) PetscCall(MatFactorAMBSetUpHost(F, f));
+  if (!f->device) PetscCall(MatFactorAMBSetUpHost(F, f));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -215,8 +218,8 @@ static PetscErrorCode MatFactorGetSolverType_AMB(Mat F, MatSolverType *type)
    Level: intermediate
 
    Options Database Keys:
-+  -pc_factor_mat_solver_type amb           - use this package; matrices of petsc-amb on a GPU do by default
--  -petscamb_factor (petsc|model|device)    - where to solve: `petsc` on the host, and without this package by default; `device` always on the GPU; `model` where a model expects the shorter time
++  -pc_factor_mat_solver_type amb        - use this package
+-  -petscamb_factor (petsc|model|device) - `petsc`: other packages are the default; `model`: this one is for matrices of petsc-amb on a GPU; `device`: and solves are always on the GPU, not where a model expects the shorter time
 
    Notes:
    PETSc makes the factor on the host, in the same ordering: ILU(k) and ICC(k) have the bits of `MATSOLVERPETSC`, and shifts and zero pivots are its own. For a matrix of
@@ -266,11 +269,11 @@ static PetscErrorCode MatGetFactor_seqaij_amb(Mat A, MatFactorType ftype, Mat *F
 extern PetscErrorCode FactorRegister(void);
 PetscErrorCode        FactorRegister(void)
 {
-  PetscInt k = FACTOR_MODEL;
+  PetscInt k = FACTOR_PETSC;
 
   PetscFunctionBegin;
   PetscOptionsBegin(PETSC_COMM_WORLD, NULL, "petsc-amb, factors", "Mat");
-  PetscCall(PetscOptionsEList("-petscamb_factor", "Where ILU and ICC factors of matrices on a GPU solve", "MATSOLVERAMB", where_names, PETSC_STATIC_ARRAY_LENGTH(where_names), where_names[k], &k, NULL));
+  PetscCall(PetscOptionsEList("-petscamb_factor", "On a GPU, PCILU and PCICC have the solver type amb by default: no, yes, yes with all solves on the GPU", "MATSOLVERAMB", where_names, PETSC_STATIC_ARRAY_LENGTH(where_names), where_names[k], &k, NULL));
   PetscOptionsEnd();
   PetscCall(MatSolverTypeRegister(MATSOLVERAMB, MATSEQAIJ, MAT_FACTOR_ILU, MatGetFactor_seqaij_amb));
   PetscCall(MatSolverTypeRegister(MATSOLVERAMB, MATSEQAIJ, MAT_FACTOR_ICC, MatGetFactor_seqaij_amb));

@@ -8,7 +8,7 @@
 #include "mat/factor/cuda/factorcuda.h"
 #include "mat/factor/host/factorsolve.h"
 
-/* Where factors solve: -petscamb_factor */
+/* The default solver type of PCILU and PCICC for matrices of petsc-amb on a GPU, and where it solves: -petscamb_factor */
 typedef enum {
   FACTOR_PETSC,
   FACTOR_MODEL,

@@ -210,7 +210,7 @@ PetscErrorCode MatFactorAMBSetUpDevice(Mat F, Mat A, MatFactorAMB *f, FactorWher
   PetscBool    device;
 
   PetscFunctionBegin;
-  if (!MatAIJValuesOnDevice(A) || F->factorerrortype || where == FACTOR_PETSC || !F->rmap->n) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!MatAIJValuesOnDevice(A) || F->factorerrortype || !F->rmap->n) PetscFunctionReturn(PETSC_SUCCESS);
   if (!f->pair[0] && f->planned) PetscFunctionReturn(PETSC_SUCCESS); /* the host was sooner */
   PetscCall(FactorArraysGet(F, f, &s));
   device = (PetscBool)(f->pair[0] != NULL);

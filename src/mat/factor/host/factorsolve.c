@@ -19,14 +19,13 @@ typedef struct {
   int64_t       windows, levels, nz[2]; /* entries of narrow and of wide windows */
   uint16_t     *place, *narrow;         /* of each row its place in the window; columns of narrow windows */
   SysInt       *length, *column;
-  SysScalar    *a;
+  SysScalar    *a, *diagonal; /* diagonal: of each row the number that multiplies */
 } FactorTriangle;
 
 struct FactorSolver_ {
   int64_t        n;
   int            symmetric;
   FactorTriangle triangle[2];
-  SysScalar     *diagonal; /* by place in the second triangle */
 };
 
 static SysInt FactorLength(const FactorRows *T, int64_t row)
@@ -86,6 +85,7 @@ static void FactorTriangleDestroy(FactorTriangle *S)
   free(S->window);
   free(S->place);
   free(S->length);
+  free(S->diagonal);
   SysRelease(S->narrow, (size_t)S->nz[0] * sizeof(*S->narrow));
   SysRelease(S->column, (size_t)S->nz[1] * sizeof(*S->column));
   SysRelease(S->a, (size_t)(S->nz[0] + S->nz[1]) * sizeof(*S->a));
@@ -96,11 +96,12 @@ static SysStatus FactorTriangleCreate(const FactorRows *T, int upper, int descen
   const int64_t n     = T->n;
   int64_t       at[2] = {0, 0};
 
-  S->windows = (n + FACTOR_WINDOW - 1) / FACTOR_WINDOW;
-  S->window  = calloc((size_t)S->windows + 1, sizeof(*S->window));
-  S->place   = malloc(((size_t)n + 1) * sizeof(*S->place));
-  S->length  = malloc(((size_t)n + 1) * sizeof(*S->length));
-  if (!S->window || !S->place || !S->length) return SYS_OUT_OF_MEMORY;
+  S->windows  = (n + FACTOR_WINDOW - 1) / FACTOR_WINDOW;
+  S->diagonal = malloc(((size_t)n + 1) * sizeof(*S->diagonal));
+  S->window   = calloc((size_t)S->windows + 1, sizeof(*S->window));
+  S->place    = malloc(((size_t)n + 1) * sizeof(*S->place));
+  S->length   = malloc(((size_t)n + 1) * sizeof(*S->length));
+  if (!S->diagonal || !S->window || !S->place || !S->length) return SYS_OUT_OF_MEMORY;
   for (int64_t k = 0; k < S->windows; k++) {
     FactorWindow *w = &S->window[k];
 
@@ -141,8 +142,6 @@ SysStatus FactorSolverCreate(const FactorRows T[2], int symmetric, FactorSolver 
   if (status == SYS_SUCCESS) {
     S->n         = T[0].n;
     S->symmetric = symmetric;
-    S->diagonal  = malloc(((size_t)S->n + 1) * sizeof(*S->diagonal));
-    if (!S->diagonal) status = SYS_OUT_OF_MEMORY;
   }
   for (int t = 0; t < 2 && status == SYS_SUCCESS; t++) {
     for (int64_t r = 0; r < S->n; r++) nz += FactorLength(&T[t], r);
@@ -158,13 +157,12 @@ void FactorSolverDestroy(FactorSolver *S)
 {
   if (!*S) return;
   for (int t = 0; t < 2; t++) FactorTriangleDestroy(&(*S)->triangle[t]);
-  free((*S)->diagonal);
   free(*S);
   *S = NULL;
 }
 
 /* Values are those that are subtracted: a symmetric factor has them with the other sign */
-void FactorSolverUpdate(FactorSolver S, const FactorRows T[2], const SysInt *diagonal, const SysScalar *a)
+void FactorSolverUpdate(FactorSolver S, const FactorRows T[2], const SysScalar *a)
 {
   for (int t = 0; t < 2; t++) {
     const FactorTriangle *F = &S->triangle[t];
@@ -174,7 +172,6 @@ void FactorSolverUpdate(FactorSolver S, const FactorRows T[2], const SysInt *dia
       for (int r = 0; r < F->window[k].rows; r++, p++) {
         const int64_t row = F->window[k].row0 + F->place[p];
 
-        if (t) S->diagonal[p] = a[diagonal[row]];
         for (SysInt e = 0; e < F->length[p]; e++) {
           const SysInt    entry = FactorEntry(&T[t], row, e, t && S->symmetric);
           const SysScalar value = a[T[t].from ? T[t].from[entry] : entry];
@@ -186,45 +183,73 @@ void FactorSolverUpdate(FactorSolver S, const FactorRows T[2], const SysInt *dia
   }
 }
 
-/* A window, in columns of 16 bits or of SysInt. Results replace right-hand sides; factors, if any, multiply right-hand sides (before) or results. */
-#define FACTOR_SOLVE_WINDOW(columns) \
-  for (int k = 0; k < w->rows; k++) { \
-    const int r   = place[k]; \
-    SysScalar sum = b[r]; \
-\
-    if (before) sum *= before[k]; \
-    for (SysInt e = 0; e < length[k]; e++) sum -= a[e] * from[columns[e]]; \
-    a += length[k]; \
-    columns += length[k]; \
-    x[r] = after ? sum * after[k] : sum; \
-  }
-
-static void FactorSolveTriangle(const FactorTriangle *T, const SysScalar *before, const SysScalar *after, const SysScalar *rhs, SysScalar *result)
+void FactorSolverSetDiagonal(FactorSolver S, const SysInt *place, const SysScalar *d)
 {
-  const uint16_t  *place = T->place, *narrow = T->narrow;
-  const SysInt    *length = T->length, *column = T->column;
-  const SysScalar *a = T->a;
+  for (int t = 0; t < 2; t++) {
+    const FactorTriangle *F = &S->triangle[t];
 
-  for (int64_t k = 0; k < T->windows; k++) {
-    const FactorWindow *w = &T->window[k];
-    const SysScalar    *b = rhs + w->row0, *from = result + w->base;
-    SysScalar          *x    = result + w->row0;
-    const int           rows = w->rows;
+    for (int64_t k = 0, p = 0; k < F->windows; k++) {
+      for (int r = 0; r < F->window[k].rows; r++, p++) {
+        const int64_t row = F->window[k].row0 + F->place[p];
 
-    if (w->wide) {
-      FACTOR_SOLVE_WINDOW(column)
-    } else {
-      FACTOR_SOLVE_WINDOW(narrow)
+        F->diagonal[p] = d[place ? place[row] : row];
+      }
     }
-    place += rows;
-    length += rows;
-    if (before) before += rows;
-    if (after) after += rows;
   }
 }
 
-void FactorSolverSolve(FactorSolver S, const SysScalar *b, SysScalar *x)
+/* The sums of a window, in columns of 16 bits or of SysInt; `first` makes the right-hand side of row r at place k of it, `last` stores the sum */
+#define FACTOR_SUM_WINDOW(columns, first, last) \
+  for (int k = 0; k < w->rows; k++) { \
+    const int r   = place[k]; \
+    SysScalar sum = first; \
+\
+    for (SysInt e = 0; e < length[k]; e++) sum -= a[e] * from[columns[e]]; \
+    a += length[k]; \
+    columns += length[k]; \
+    last; \
+  }
+
+/* All sums of a triangle, of results that it stores: x and rhs are of the window */
+#define FACTOR_SUM(T, b, result, first, last) \
+  do { \
+    const uint16_t  *place = (T)->place, *narrow = (T)->narrow; \
+    const SysInt    *length = (T)->length, *column = (T)->column; \
+    const SysScalar *a = (T)->a, *d = (T)->diagonal; \
+\
+    for (int64_t window = 0; window < (T)->windows; window++) { \
+      const FactorWindow *w   = &(T)->window[window]; \
+      const SysScalar    *rhs = (b) + w->row0, *from = (result) + w->base; \
+      SysScalar          *x = (result) + w->row0; \
+\
+      if (w->wide) { \
+        FACTOR_SUM_WINDOW(column, first, last) \
+      } else { \
+        FACTOR_SUM_WINDOW(narrow, first, last) \
+      } \
+      place += w->rows; \
+      length += w->rows; \
+      d += w->rows; \
+    } \
+    (void)d; \
+  } while (0)
+
+void FactorSolverSolve(FactorSolver S, const SysScalar *b, SysScalar *y)
 {
-  FactorSolveTriangle(&S->triangle[0], NULL, NULL, b, x);
-  FactorSolveTriangle(&S->triangle[1], S->symmetric ? S->diagonal : NULL, S->symmetric ? NULL : S->diagonal, x, x);
+  const FactorTriangle *L = &S->triangle[0], *U = &S->triangle[1];
+
+  FACTOR_SUM(L, b, y, rhs[r], x[r] = sum);
+  if (S->symmetric) FACTOR_SUM(U, y, y, rhs[r] * d[k], x[r] = sum);
+  else FACTOR_SUM(U, y, y, rhs[r], x[r] = sum * d[k]);
+}
+
+void FactorSolverSweep(FactorSolver S, SysReal omega, int forward, int backward, const SysScalar *b, SysScalar *work, SysScalar *y)
+{
+  const FactorTriangle *L = &S->triangle[0], *U = &S->triangle[1];
+
+  if (forward && !backward) FACTOR_SUM(L, b, y, rhs[r], x[r] = sum * d[k]);
+  if (!forward && backward) FACTOR_SUM(U, b, y, rhs[r], x[r] = sum * d[k]);
+  if (!forward || !backward) return;
+  FACTOR_SUM(L, b, y, rhs[r], (work[w->row0 + r] = sum, x[r] = sum * d[k]));
+  FACTOR_SUM(U, work, y, rhs[r], x[r] = (1 - omega) * x[r] + sum * d[k]);
 }

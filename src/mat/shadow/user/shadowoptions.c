@@ -28,6 +28,7 @@ static struct {
   {"petscamb_mg_values_finest", "PCMG or PCGAMG",               0},
   {"petscamb_mg_graph",         "PCMG or PCGAMG",               0},
   {"petscamb_factor",           "ILU or ICC factor",            0},
+  {"petscamb_for_sor",          "PCSOR",                        0},
   {"petscamb_for_ksp",          "solver cg, bcgs or chebyshev", 0},
   {"petscamb_for_vec",          "matrix of petsc-amb on a GPU", 0},
   {"petscamb_view",             NULL,                           0},
