@@ -780,14 +780,17 @@ static PetscErrorCode Chebyshev(TestDiff *d)
         {"another solver",   &symmetric, "-pc_type jacobi -esteig_ksp_type cg",                                              GUESS_SOME, 0  },
         {"on one rank",      &last,      "-pc_type jacobi",                                                                  GUESS_SOME, 0  },
         {"several blocks",   &large,     "-pc_type jacobi",                                                                  GUESS_SOME, 0  },
+        {"fourth kind",      &symmetric, "-pc_type jacobi -ksp_chebyshev_kind fourth",                                       GUESS_NONE, 0  },
+        {"fourth, a guess",  &blocks,    "-pc_type pbjacobi -ksp_chebyshev_kind fourth",                                     GUESS_SOME, 0  },
+        {"fourth, bounds",   &symmetric, "-pc_type none -ksp_chebyshev_kind fourth -ksp_chebyshev_eigenvalues 0.3,7",        GUESS_SOME, 0  },
         {"zero",             &symmetric, "-pc_type jacobi",                                                                  GUESS_NONE, -1 },
         {"NaN",              &symmetric, "-pc_type jacobi",                                                                  GUESS_NONE, NAN}
   };
   static const Case own[] = {
-    {"norms",              &symmetric, "-pc_type jacobi -ksp_norm_type preconditioned",                  GUESS_SOME, 0},
-    {"unpreconditioned",   &symmetric, "-pc_type jacobi -ksp_norm_type unpreconditioned",                GUESS_NONE, 0},
-    {"sor",                &symmetric, "-pc_type sor -ksp_norm_type none",                               GUESS_SOME, 0},
-    {"another polynomial", &symmetric, "-pc_type jacobi -ksp_norm_type none -ksp_chebyshev_kind fourth", GUESS_NONE, 0}
+    {"norms",              &symmetric, "-pc_type jacobi -ksp_norm_type preconditioned",                      GUESS_SOME, 0},
+    {"unpreconditioned",   &symmetric, "-pc_type jacobi -ksp_norm_type unpreconditioned",                    GUESS_NONE, 0},
+    {"sor",                &symmetric, "-pc_type sor -ksp_norm_type none",                                   GUESS_SOME, 0},
+    {"another polynomial", &symmetric, "-pc_type jacobi -ksp_norm_type none -ksp_chebyshev_kind opt_fourth", GUESS_NONE, 0}
   };
   void (*kinds)(void);
   KSP ksp[2];
@@ -801,7 +804,7 @@ static PetscErrorCode Chebyshev(TestDiff *d)
     char            options[256];
 
     PetscCall(MakeSystem(c, &A, &b, &x));
-    PetscCall(PetscSNPrintf(options, sizeof(options), "%s%s -ksp_max_it 4", c->options, wanted ? " -ksp_norm_type none" : ""));
+    PetscCall(PetscSNPrintf(options, sizeof(options), "%s%s -ksp_max_it 9", c->options, wanted ? " -ksp_norm_type none" : ""));
     PetscCall(MakeChebyshev(A, (PetscBool)(c->guess != GUESS_NONE), options, ksp));
     PetscCall(PetscObjectQueryFunction((PetscObject)ksp[0], "KSPChebyshevGetKind_C", &kinds)); /* older versions of PETSc have no other polynomials */
     for (size_t s = 0; s < (wanted ? PETSC_STATIC_ARRAY_LENGTH(steps) : 1); s++) {
