@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ksp/ksp/impls/fused/fusedhost.h"
+#include "ksp/ksp/impls/fused/fusedbasis.h"
 
 #define MAX_N   50000 /* enough for three threads */
 #define SHIFT   1     /* entries: no vector begins at a cache line */
@@ -299,22 +299,116 @@ static void CheckAll(const FusedKernels *kernels, const char *pc, FusedKind kind
   }
 }
 
+/* ------------------------------------------------- passes over a basis ------------------------------------------------- */
+
+#define BASIS 11 /* vectors, at most */
+
+/* w = M w, its products with m vectors and those of the last one; then w = scale w - c v and its square, with z = M w. Nearly as sums in long double, and the same bits by
+   any number of threads. */
+static const char *CheckBasis(const FusedBasisKernels *kernels, FusedKind kind, int bs, int m, SysReal scale, int64_t n)
+{
+  SysReal       *memory = (SysReal *)malloc((size_t)(BASIS + 4) * (size_t)(n + 1) * sizeof(SysReal)), *w[2], *z[2], *d, sums[2][2 * BASIS + 1], c[BASIS];
+  const SysReal *v[BASIS];
+  const char    *wrong = NULL;
+
+  for (int k = 0; k < BASIS; k++) {
+    SysReal *const to = memory + k * (n + 1);
+
+    for (int64_t i = 0; i < n; i++) to[i] = (SysReal)Random(i, k);
+    v[k] = to;
+    c[k] = (SysReal)Random(k, 77);
+  }
+  d = (SysReal *)malloc((size_t)(n * bs + 1) * sizeof(SysReal));
+  for (int64_t i = 0; i < n * bs; i++) d[i] = (SysReal)Random(i, 100);
+  for (int t = 0; t < 2 && !wrong; t++) {
+    FusedBasis f = {
+      .pc = {.kind = kind, .bs = bs, .n = n, .d = d},
+        .m = m, .v = v, .c = c, .scale = scale, .u = m ? v[m - 1] : NULL
+    };
+    FusedBasisHost h;
+
+    w[t] = memory + (BASIS + 2 * t) * (n + 1);
+    z[t] = w[t] + n + 1;
+    for (int64_t i = 0; i < n; i++) w[t][i] = (SysReal)Random(i, 50);
+    f.w = w[t];
+    if (FusedBasisHostCreate(n, bs, 2 * BASIS + 1, threads[t], &h)) return "no memory";
+    FusedBasisHostRun(&h, kernels->dots, &f, 0, 2 * m, sums[t]);
+    if (t == 0) {
+      for (int k = 0; k < 2 * m && !wrong; k++) {
+        long double sum = 0, all = 0;
+
+        for (int64_t i = 0; i < n; i++) {
+          sum += (long double)v[k % m][i] * (k < m ? w[t][i] : v[m - 1][i]);
+          all += fabsl((long double)v[k % m][i] * (k < m ? w[t][i] : v[m - 1][i]));
+        }
+        if (!(fabsl(sums[t][k] - sum) <= 64 * EPSILON * (1 + all))) wrong = "a wrong product with the basis";
+      }
+    }
+    for (int64_t i = 0; i < n; i++) z[t][i] = w[t][i]; /* before the update */
+    f.z                = scale == 0 ? NULL : z[t];
+    const SysReal last = n ? w[t][n - 1] : 0;
+    FusedBasisHostRun(&h, kernels->update, &f, 1, 1, sums[t] + 2 * m);
+    if (n) {
+      long double expected = (long double)scale * last;
+
+      for (int k = 0; k < m; k++) expected -= (long double)c[k] * v[k][n - 1];
+      if (!(fabsl(w[t][n - 1] - expected) <= 64 * EPSILON)) wrong = "a wrong update of the basis";
+      if (kind == FUSED_POINT && f.z && z[t][n - 1] != d[n - 1] * w[t][n - 1]) wrong = "M is not applied after an update";
+    }
+    FusedBasisHostDestroy(&h);
+  }
+  if (!wrong && memcmp(sums[0], sums[1], (size_t)(2 * m + 1) * sizeof(SysReal))) wrong = "other sums with a basis by another number of threads";
+  if (!wrong && (memcmp(w[0], w[1], (size_t)n * sizeof(SysReal)) || memcmp(z[0], z[1], (size_t)n * sizeof(SysReal)))) wrong = "other entries with a basis by another number of threads";
+  free(d);
+  free(memory);
+  return wrong;
+}
+
+static void CheckBases(const FusedBasisKernels *kernels, const char *name)
+{
+  static const int64_t rows[]   = {0, 1, 6, 1035, 3 * FUSED_BASIS_BLOCK + 60};
+  static const SysReal scales[] = {0, 1, (SysReal)0.75};
+
+  for (size_t k = 0; k < sizeof(rows) / sizeof(*rows); k++) {
+    const char *wrong = NULL;
+
+    for (int m = 0; m <= BASIS && !wrong; m++) {
+      for (int s = 0; s < 3 && !wrong; s++) {
+        wrong = CheckBasis(kernels, FUSED_NONE, 1, m, scales[s], rows[k]);
+        if (!wrong) wrong = CheckBasis(kernels, FUSED_POINT, 1, m, scales[s], rows[k]);
+        if (!wrong) wrong = CheckBasis(kernels, FUSED_BLOCKS, 3, m, scales[s], rows[k] / 3 * 3);
+      }
+    }
+    if (wrong) failures++;
+    printf("%s %s, a basis, %d rows%s%s\n", wrong ? "not ok" : "ok", name, (int)rows[k], wrong ? ": " : "", wrong ? wrong : "");
+  }
+}
+
 int main(void)
 {
-  const FusedKernels *sets[3];
-  int                 nset = 0;
+  const FusedBasisKernels *bases[3];
+  const FusedKernels      *sets[3];
+  int                      nset = 0;
 
 #if defined(PETSCAMB_HAVE_AVX512)
-  if (FusedKernelsAVX512.supported()) sets[nset++] = &FusedKernelsAVX512;
+  if (FusedKernelsAVX512.supported()) {
+    bases[nset]  = &FusedBasisKernelsAVX512;
+    sets[nset++] = &FusedKernelsAVX512;
+  }
 #endif
 #if defined(PETSCAMB_HAVE_AVX2)
-  if (FusedKernelsAVX2.supported()) sets[nset++] = &FusedKernelsAVX2;
+  if (FusedKernelsAVX2.supported()) {
+    bases[nset]  = &FusedBasisKernelsAVX2;
+    sets[nset++] = &FusedKernelsAVX2;
+  }
 #endif
+  bases[nset]  = &FusedBasisKernelsPlain;
   sets[nset++] = &FusedKernelsPlain;
   for (int s = 0; s < nset; s++) {
     static const int sizes[] = {2, 3, 6, 7, FUSED_BLOCKS_MAX};
     char             name[32];
 
+    CheckBases(bases[s], sets[s]->name);
     CheckAll(sets[s], "none", FUSED_NONE, 1);
     CheckAll(sets[s], "point", FUSED_POINT, 1);
     CheckAll(sets[s], "other", FUSED_OTHER, 1);

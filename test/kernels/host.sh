@@ -36,7 +36,7 @@ ccoo) sources=(test/kernels/ccoo.c src/sys/sys{memory,table}.c $impls/ccoo/host/
 tile) sources=(test/kernels/tile.c src/sys/sysmemory.c $impls/tilecomposite/host/tile{host,layout,plan,_plain,_avx2,_avx512}.c) ;;
 spmm) sources=(test/kernels/spmm.c src/sys/sysmemory.c $impls/spmm/host/spmm{host,_plain,_avx2,_avx512}.c) numbers=real ;;
 batch) sources=(test/kernels/batch.c src/sys/sysmemory.c src/graph/batch/host/batch{host,_plain,_avx2,_avx512}.c) numbers=real ;;
-fused) sources=(test/kernels/fused.c src/sys/sysmemory.c src/ksp/ksp/impls/fused/fused{host,_plain,_avx2,_avx512}.c) ;;
+fused) sources=(test/kernels/fused.c src/sys/sysmemory.c src/ksp/ksp/impls/fused/fused{host,basis,_plain,_avx2,_avx512}.c) ;;
 gamg) sources=(test/kernels/aggkernels.c src/sys/sys{memory,numbers}.c src/ksp/pc/impls/gamg/host/agg{graph,regate,prolongator,smooth,estimate}.c) name=aggregates ;;
 online) # conversions in a thread beside the products
   sources=(test/kernels/online.c src/sys/sys{memory,values,table}.c ${amb}{host,layout,_plain,_avx2,_avx512}.c ${nus}{host,layout,fill,share,plan,search,_plain,_avx2,_avx512}.c)

@@ -89,17 +89,14 @@ typedef struct {
 } Method;
 
 static const Method methods[] = {
-  {KSPAMBCG,     KSPCG,     "",                                                                                                                                               PETSC_TRUE },
-  {KSPAMBCG,     KSPCG,     " -ksp_cg_single_reduction",                                                                                                                      PETSC_TRUE },
-  {KSPAMBBCGS,   KSPBCGS,   " -ksp_pc_side left",                                                                                                                             PETSC_FALSE},
-  {KSPAMBBCGS,   KSPBCGS,   " -ksp_pc_side right",                                                                                                                            PETSC_FALSE},
-  {KSPAMBGMRES,  KSPGMRES,  " -ksp_pc_side left",                                                                                                                             PETSC_FALSE},
-  {KSPAMBGMRES,  KSPGMRES,  " -ksp_pc_side right -ksp_gmres_restart 7",                                                                                                       PETSC_FALSE},
-  {KSPAMBGMRES,  KSPGMRES,  " -ksp_pc_side left -ksp_gmres_restart 5 -ksp_gmres_modifiedgramschmidt -ksp_orthogonalization mgs",                                              PETSC_FALSE},
-  {KSPAMBGMRES,  KSPGMRES,  " -ksp_pc_side right -ksp_gmres_cgs_refinement_type refine_ifneeded -ksp_orthogonalization_cgs_refinement_type refine_ifneeded",                  PETSC_FALSE},
-  {KSPAMBGMRES,  KSPGMRES,  " -ksp_pc_side left -ksp_gmres_restart 12 -ksp_gmres_cgs_refinement_type refine_always -ksp_orthogonalization_cgs_refinement_type refine_always", PETSC_FALSE},
-  {KSPAMBFGMRES, KSPFGMRES, " -ksp_pc_side right -ksp_gmres_restart 7",                                                                                                       PETSC_FALSE},
-  {KSPAMBFGMRES, KSPFGMRES, " -ksp_pc_side right -ksp_fgmres_modifypcnochange",                                                                                               PETSC_FALSE}
+  {KSPAMBCG,     KSPCG,     "",                                                                                                                                                   PETSC_TRUE },
+  {KSPAMBCG,     KSPCG,     " -ksp_cg_single_reduction",                                                                                                                          PETSC_TRUE },
+  {KSPAMBBCGS,   KSPBCGS,   " -ksp_pc_side left",                                                                                                                                 PETSC_FALSE},
+  {KSPAMBBCGS,   KSPBCGS,   " -ksp_pc_side right",                                                                                                                                PETSC_FALSE},
+  {KSPAMBGMRES,  KSPGMRES,  " -ksp_pc_side left -ksp_gmres_restart 12 -ksp_gmres_cgs_refinement_type refine_always -ksp_orthogonalization_cgs_refinement_type refine_always",     PETSC_FALSE},
+  {KSPAMBGMRES,  KSPGMRES,  " -ksp_pc_side right -ksp_gmres_restart 7",                                                                                                           PETSC_FALSE},
+  {KSPAMBGMRES,  KSPGMRES,  " -ksp_pc_side left -ksp_gmres_restart 5 -ksp_gmres_modifiedgramschmidt -ksp_orthogonalization mgs",                                                  PETSC_FALSE},
+  {KSPAMBFGMRES, KSPFGMRES, " -ksp_pc_side right -ksp_gmres_restart 9 -ksp_gmres_cgs_refinement_type refine_ifneeded -ksp_orthogonalization_cgs_refinement_type refine_ifneeded", PETSC_FALSE}
 };
 
 #define HISTORY 600
@@ -780,14 +777,17 @@ static PetscErrorCode Chebyshev(TestDiff *d)
         {"another solver",   &symmetric, "-pc_type jacobi -esteig_ksp_type cg",                                              GUESS_SOME, 0  },
         {"on one rank",      &last,      "-pc_type jacobi",                                                                  GUESS_SOME, 0  },
         {"several blocks",   &large,     "-pc_type jacobi",                                                                  GUESS_SOME, 0  },
+        {"fourth kind",      &symmetric, "-pc_type jacobi -ksp_chebyshev_kind fourth",                                       GUESS_NONE, 0  },
+        {"fourth, a guess",  &blocks,    "-pc_type pbjacobi -ksp_chebyshev_kind fourth",                                     GUESS_SOME, 0  },
+        {"fourth, bounds",   &symmetric, "-pc_type none -ksp_chebyshev_kind fourth -ksp_chebyshev_eigenvalues 0.3,7",        GUESS_SOME, 0  },
         {"zero",             &symmetric, "-pc_type jacobi",                                                                  GUESS_NONE, -1 },
         {"NaN",              &symmetric, "-pc_type jacobi",                                                                  GUESS_NONE, NAN}
   };
   static const Case own[] = {
-    {"norms",              &symmetric, "-pc_type jacobi -ksp_norm_type preconditioned",                  GUESS_SOME, 0},
-    {"unpreconditioned",   &symmetric, "-pc_type jacobi -ksp_norm_type unpreconditioned",                GUESS_NONE, 0},
-    {"sor",                &symmetric, "-pc_type sor -ksp_norm_type none",                               GUESS_SOME, 0},
-    {"another polynomial", &symmetric, "-pc_type jacobi -ksp_norm_type none -ksp_chebyshev_kind fourth", GUESS_NONE, 0}
+    {"norms",              &symmetric, "-pc_type jacobi -ksp_norm_type preconditioned",                      GUESS_SOME, 0},
+    {"unpreconditioned",   &symmetric, "-pc_type jacobi -ksp_norm_type unpreconditioned",                    GUESS_NONE, 0},
+    {"sor",                &symmetric, "-pc_type sor -ksp_norm_type none",                                   GUESS_SOME, 0},
+    {"another polynomial", &symmetric, "-pc_type jacobi -ksp_norm_type none -ksp_chebyshev_kind opt_fourth", GUESS_NONE, 0}
   };
   void (*kinds)(void);
   KSP ksp[2];
@@ -801,7 +801,7 @@ static PetscErrorCode Chebyshev(TestDiff *d)
     char            options[256];
 
     PetscCall(MakeSystem(c, &A, &b, &x));
-    PetscCall(PetscSNPrintf(options, sizeof(options), "%s%s -ksp_max_it 4", c->options, wanted ? " -ksp_norm_type none" : ""));
+    PetscCall(PetscSNPrintf(options, sizeof(options), "%s%s -ksp_max_it 9", c->options, wanted ? " -ksp_norm_type none" : ""));
     PetscCall(MakeChebyshev(A, (PetscBool)(c->guess != GUESS_NONE), options, ksp));
     PetscCall(PetscObjectQueryFunction((PetscObject)ksp[0], "KSPChebyshevGetKind_C", &kinds)); /* older versions of PETSc have no other polynomials */
     for (size_t s = 0; s < (wanted ? PETSC_STATIC_ARRAY_LENGTH(steps) : 1); s++) {
@@ -960,10 +960,105 @@ static PetscErrorCode FallBacks(TestDiff *d)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The functions of GMRES: each pair of solvers goes through the same calls, with a solve after each */
+#if PETSC_VERSION_LT(3, 26, 0)
+static PetscErrorCode ModifyPC(KSP ksp, PetscInt total, PetscInt its, PetscReal norm, void *ctx)
+{
+  PC pc;
+
+  PetscFunctionBeginUser;
+  PetscCall(KSPGetPC(ksp, &pc));
+  PetscCall(PCJacobiSetUseAbs(pc, (PetscBool)(total % 2)));
+  PetscCall(PCSetUp(pc));
+  (*(PetscInt *)ctx) += its + (norm > 0);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode OrthogonaliseOfProgram(KSP ksp, PetscInt it)
+{
+  PetscFunctionBeginUser;
+  PetscCall(KSPGMRESClassicalGramSchmidtOrthogonalization(ksp, it));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+#endif
+
+static PetscErrorCode GMRESFunctions(TestDiff *d)
+{
+  static const char *const types[2][2] = {
+    {KSPGMRES,  KSPAMBGMRES },
+    {KSPFGMRES, KSPAMBFGMRES}
+  };
+  const Case c = {"", &convection, "-pc_type jacobi -ksp_pc_side right", GUESS_SOME, 0};
+  Outcome    out[2];
+  Mat        A;
+  Vec        b, x[2];
+
+  PetscFunctionBeginUser;
+  PetscCall(MakeSystem(&c, &A, &b, &x[0]));
+  PetscCall(VecDuplicate(x[0], &x[1]));
+  for (int flexible = 0; flexible < 2; flexible++) {
+    PetscInt  restart[2], calls[2] = {0, 0};
+    PetscReal largest[2], smallest[2];
+    KSP       ksp[2];
+
+    for (int own = 0; own < 2; own++) {
+      PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp[own]));
+      PetscCall(KSPSetOperators(ksp[own], A, A));
+      PetscCall(KSPSetInitialGuessNonzero(ksp[own], PETSC_TRUE));
+      PetscCall(Configure(ksp[own], types[flexible][own], c.options));
+    }
+    for (int round = 0; round < 8; round++) {
+      PetscBool wanted = PETSC_TRUE;
+
+      for (int own = 0; own < 2; own++) {
+        if (round == 1) PetscCall(KSPGMRESSetRestart(ksp[own], 4));
+        if (round == 2) PetscCall(KSPGMRESSetHapTol(ksp[own], 1e-3));
+        if (round == 3) PetscCall(KSPGMRESSetHapTol(ksp[own], 1e-30));
+        if (round == 3) PetscCall(KSPGMRESSetBreakdownTolerance(ksp[own], 0.0));
+        if (round == 4) PetscCall(KSPGMRESSetBreakdownTolerance(ksp[own], 0.1));
+        if (round == 4) PetscCall(KSPGMRESSetPreAllocateVectors(ksp[own]));
+#if PETSC_VERSION_LT(3, 26, 0)
+        if (round == 5) PetscCall(KSPGMRESSetOrthogonalization(ksp[own], OrthogonaliseOfProgram));
+        if (round == 6) PetscCall(KSPGMRESSetOrthogonalization(ksp[own], KSPGMRESModifiedGramSchmidtOrthogonalization));
+        if (round == 7 && flexible) PetscCall(KSPFGMRESSetModifyPC(ksp[own], ModifyPC, &calls[own], NULL));
+        wanted = (PetscBool)(round != 5);
+#endif
+        PetscCall(TestVecSet(x[own], 7));
+        PetscCall(Solve(ksp[own], b, x[own], &out[own]));
+        PetscCall(KSPGMRESGetRestart(ksp[own], &restart[own]));
+      }
+      PetscCall(CheckFused(d, x[0], wanted, out[1].fused));
+      TestExpect(d, "another restart than PETSc's", (PetscBool)(restart[0] == restart[1]));
+      PetscCall(Compare(d, &out[1], &out[0]));
+      for (int own = 0; own < 2; own++) PetscCall(OutcomeDestroy(&out[own]));
+    }
+    TestExpect(d, "the preconditioner is changed in other iterations than by PETSc", (PetscBool)(calls[0] == calls[1]));
+    for (int own = 0; own < 2; own++) { /* a solve that only PETSc's type makes, and back */
+      PetscCall(KSPReset(ksp[own]));
+      PetscCall(KSPSetOperators(ksp[own], A, A));
+      PetscCall(KSPSetComputeSingularValues(ksp[own], PETSC_TRUE));
+      PetscCall(KSPSolve(ksp[own], b, x[own]));
+      PetscCall(KSPComputeExtremeSingularValues(ksp[own], &largest[own], &smallest[own]));
+      PetscCall(KSPSetComputeSingularValues(ksp[own], PETSC_FALSE));
+      PetscCall(Solve(ksp[own], b, x[own], &out[own]));
+    }
+    TestExpect(d, "other singular values than PETSc's", (PetscBool)(Near(largest[1], largest[0], 1.0) && Near(smallest[1], smallest[0], 1.0)));
+    PetscCall(Compare(d, &out[1], &out[0]));
+    for (int own = 0; own < 2; own++) {
+      PetscCall(OutcomeDestroy(&out[own]));
+      PetscCall(KSPDestroy(&ksp[own]));
+    }
+  }
+  for (int own = 0; own < 2; own++) PetscCall(VecDestroy(&x[own]));
+  PetscCall(VecDestroy(&b));
+  PetscCall(MatDestroy(&A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* The types change and change back; with -petscamb_for_ksp PETSc's names make the types of petsc-amb, and with CUDA that of the smoother does without the option */
 static PetscErrorCode Types(TestDiff *d)
 {
-  static const char *const names[] = {KSPCG, KSPAMBCG, KSPBCGS, KSPAMBBCGS, KSPGMRES, KSPAMBCG, KSPCHEBYSHEV, KSPAMBCHEBYSHEV};
+  static const char *const names[] = {KSPCG, KSPAMBCG, KSPBCGS, KSPAMBBCGS, KSPGMRES, KSPAMBGMRES, KSPFGMRES, KSPAMBFGMRES, KSPMINRES, KSPAMBCG, KSPCHEBYSHEV, KSPAMBCHEBYSHEV};
   PetscBool                every = PETSC_FALSE, smoother = PETSC_FALSE, set, same;
   KSP                      ksp;
 
@@ -974,7 +1069,7 @@ static PetscErrorCode Types(TestDiff *d)
 #endif
   PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
   for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(names); k++) {
-    const PetscBool wanted = (PetscBool)(!strncmp(names[k], "amb", 3) || (every && strcmp(names[k], KSPGMRES)) || (smoother && !strcmp(names[k], KSPCHEBYSHEV)));
+    const PetscBool wanted = (PetscBool)(!strncmp(names[k], "amb", 3) || (every && strcmp(names[k], KSPMINRES)) || (smoother && !strcmp(names[k], KSPCHEBYSHEV)));
 
     PetscCall(KSPSetType(ksp, names[k]));
     PetscCall(PetscObjectTypeCompare((PetscObject)ksp, names[k], &same));
@@ -1044,7 +1139,7 @@ static PetscErrorCode View(TestDiff *d)
 static PetscErrorCode Device(TestDiff *d)
 {
   static const PetscInt lengths[] = {1, 3, 16, 32};
-  const Method *const   which[]   = {&methods[0], &methods[1], &methods[2], &methods[3], &methods[4], &methods[5], &methods[6], &methods[7], &methods[8], &methods[9]};
+  const Method *const   which[]   = {&methods[0], &methods[1], &methods[2], &methods[3], &methods[4], &methods[5], &methods[6], &methods[7]};
   static const Case     cases[]   = {
           {"jacobi",                     &symmetric,  "-pc_type jacobi",                                    GUESS_SOME, 0},
           {"none",                       &symmetric,  "-pc_type none",                                      GUESS_NONE, 0},
@@ -1146,6 +1241,7 @@ static const TestCase tests[] = {
   {"chebyshev again", ChebyshevAgain },
   {"smoothers",       Smoothers      },
   {"fall-backs",      FallBacks      },
+  {"gmres",           GMRESFunctions },
   {"types",           Types          },
   {"view",            View           },
   {"device",          Device         },
@@ -1163,6 +1259,7 @@ int main(int argc, char **argv)
 
   testset:
     requires: double
+    timeoutfactor: 3
     args: -mat_shadow_tune off -options_left 0 -petscamb_for_ksp 0
     output_file: output/krylov.out
     test:

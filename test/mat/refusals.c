@@ -273,19 +273,22 @@ static PetscErrorCode CheckBreakdown(TestDiff *d, KSPType type, Mat A, Mat P, co
 /* Solves that break down, with KSPSetErrorIfNotConverged() */
 static PetscErrorCode Breakdowns(TestDiff *d)
 {
-  Mat identity, indefinite, skew;
+  Mat identity, indefinite, skew, zero;
 
   PetscFunctionBeginUser;
   if (PetscDefined(USE_COMPLEX)) PetscFunctionReturn(PETSC_SUCCESS); /* PETSc's own solves */
   PetscCall(MatrixCreate(1, 1, 0, &identity));
   PetscCall(MatrixCreate(-1, 2, 0, &indefinite));
   PetscCall(MatrixCreate(0, 0, 1, &skew));
+  PetscCall(MatrixCreate(0, 0, 0, &zero));
   PetscCall(CheckBreakdown(d, KSPAMBCG, indefinite, indefinite, "indefinite matrix"));
   PetscCall(CheckBreakdown(d, KSPAMBCG, identity, indefinite, "indefinite preconditioner"));
   PetscCall(CheckBreakdown(d, KSPAMBBCGS, skew, skew, "zero inner product"));
+  PetscCall(CheckBreakdown(d, KSPAMBGMRES, zero, identity, "maps the last vector of the basis to zero"));
   PetscCall(MatDestroy(&identity));
   PetscCall(MatDestroy(&indefinite));
   PetscCall(MatDestroy(&skew));
+  PetscCall(MatDestroy(&zero));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

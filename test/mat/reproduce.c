@@ -269,6 +269,11 @@ static PetscErrorCode BiCGSTAB(unsigned long long *hash)
   return Solve(KSPAMBBCGS, hash);
 }
 
+static PetscErrorCode GMRES(unsigned long long *hash)
+{
+  return Solve(KSPAMBGMRES, hash);
+}
+
 /* Prolongators and operators of all levels */
 static PetscErrorCode Hierarchy(unsigned long long *hash)
 {
@@ -407,6 +412,7 @@ static const struct {
   {"ptap",       Galerkin      },
   {"ambcg",      CG            },
   {"ambbcgs",    BiCGSTAB      },
+  {"ambgmres",   GMRES         },
   {"hierarchy",  Hierarchy     },
   {"aggregates", Aggregates    },
   {"batch",      Batch         },

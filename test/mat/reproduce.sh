@@ -53,8 +53,8 @@ same() {
   fi
 }
 
-all="mult transpose dense denseT sddmm square ptap ambcg ambbcgs hierarchy aggregates batch graph"
-threads="mult dense denseT sddmm square ptap ambcg ambbcgs hierarchy aggregates batch"
+all="mult transpose dense denseT sddmm square ptap ambcg ambbcgs ambgmres hierarchy aggregates batch graph"
+threads="mult dense denseT sddmm square ptap ambcg ambbcgs ambgmres hierarchy aggregates batch"
 ranks="sddmm aggregates batch"
 
 if [ $where = gpu ]; then

@@ -11,8 +11,8 @@ PetscErrorCode KSPAMBChebyshevRegister(void);
 /* ------------------------------------------------- the bounds ------------------------------------------------- */
 
 /* PETSc has no function that returns the bounds which its solve uses. They are found in two steps of this solve for a system of one row, with the matrix 0, the
-   preconditioner 1 and the right-hand side 1: the first iterate is the scale, and the second one is 2 omega times as much, where omega is the first factor of the
-   iteration. */
+   preconditioner 1 and the right-hand side 1. The first iterate is the scale, and the second one is 2 omega times as much, where omega is the first factor of the
+   iteration. With the fourth kind, the first iterate is 4/3 of the scale, and no other number is needed. */
 static PetscErrorCode KSPAMBChebyshevProbe(KSP ksp, KSPAMB *amb, PC pc, Vec work[3], Vec x, Vec b)
 {
   const struct {
@@ -31,7 +31,7 @@ static PetscErrorCode KSPAMBChebyshevProbe(KSP ksp, KSPAMB *amb, PC pc, Vec work
   ksp->vec_sol    = x;
   ksp->vec_rhs    = b;
   ksp->guess_zero = PETSC_TRUE;
-  for (int k = 0; k < 2; k++) {
+  for (int k = 0; k < (amb->fourth ? 1 : 2); k++) {
     ksp->max_it = k + 1;
     PetscCall(VecSet(x, 0.0));
     PetscCall((*amb->base.solve)(ksp));
@@ -47,8 +47,8 @@ static PetscErrorCode KSPAMBChebyshevProbe(KSP ksp, KSPAMB *amb, PC pc, Vec work
   ksp->its        = own.its;
   ksp->guess_zero = own.guess_zero;
   ksp->reason     = own.reason;
-  amb->scale      = found[0];
-  amb->quarter    = 0.5 - found[0] / found[1]; /* omega is 1 / (1 - 2 quarter) */
+  amb->scale      = amb->fourth ? 0.75 * found[0] : found[0];
+  if (!amb->fourth) amb->quarter = 0.5 - found[0] / found[1]; /* omega is 1 / (1 - 2 quarter) */
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -80,18 +80,30 @@ static PetscErrorCode KSPAMBChebyshevBounds(KSP ksp, KSPAMB *amb)
 
 static PetscErrorCode KSPAMBChebyshevServes(KSP ksp, KSPAMB *amb, const char **why)
 {
-  PetscErrorCode (*getkind)(KSP, int *);
-  int kind = 0; /* the first one; as long as an enumeration */
-
   PetscFunctionBegin;
-  PetscCall(PetscObjectQueryFunction((PetscObject)ksp, "KSPChebyshevGetKind_C", &getkind));
-  if (getkind) PetscCall((*getkind)(ksp, &kind));
   PetscCall(KSPAMBLookAtPC(ksp, amb));
-  if (kind) *why = "the polynomials are not of the first kind";
+  if (amb->optimized) *why = "the polynomials are of the optimized fourth kind";
   else if (ksp->normtype != KSP_NORM_NONE) *why = "norms are wanted";
   else if (ksp->err_hist) *why = "a history of errors is wanted";
   else if (amb->kind == FUSED_OTHER) *why = "no pass applies the preconditioner";
   PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The factors of step i, as FusedKernels has them. A step of the fourth kind adds (2 i - 1) / (2 i + 3) of the last step: the next iterate is one of the last two again. */
+static void KSPAMBChebyshevFactors(const KSPAMB *amb, PetscInt i, PetscReal *omega, FusedPass *pass)
+{
+  if (amb->fourth) {
+    const PetscReal last = (2.0 * (PetscReal)i - 1.0) / (2.0 * (PetscReal)i + 3.0);
+
+    pass->a = amb->scale * (8.0 * (PetscReal)i + 4.0) / (2.0 * (PetscReal)i + 3.0);
+    pass->b = i ? 1.0 + last : 1.0;
+    pass->c = i ? -last : 0.0;
+  } else {
+    if (i) *omega = 1.0 / (1.0 - *omega * amb->quarter);
+    pass->a = i ? *omega * amb->scale : amb->scale;
+    pass->b = i ? *omega : 1.0;
+    pass->c = i ? 1.0 - *omega : 0.0;
+  }
 }
 
 PetscErrorCode KSPAMBChebyshevIterate(KSP ksp, KSPAMB *amb, PetscErrorCode (*step)(KSP, KSPAMB *, Mat, FusedPass *, const Vec v[], void *), void *ctx)
@@ -113,10 +125,7 @@ PetscErrorCode KSPAMBChebyshevIterate(KSP ksp, KSPAMB *amb, PetscErrorCode (*ste
   v[FUSED_R] = ksp->vec_rhs;
   v[FUSED_W] = ksp->work[2];
   for (PetscInt i = 0; i < ksp->max_it; i++) {
-    if (i) omega = 1.0 / (1.0 - omega * amb->quarter);
-    pass.a     = i ? omega * amb->scale : amb->scale;
-    pass.b     = i ? omega : 1.0;
-    pass.c     = i ? 1.0 - omega : 0.0;
+    KSPAMBChebyshevFactors(amb, i, &omega, &pass);
     v[FUSED_Z] = v[FUSED_P];
     v[FUSED_P] = i || !ksp->guess_zero ? now : NULL;
     v[FUSED_X] = i == ksp->max_it - 1 || now == other ? x : other; /* in the place of the iterate before p, but for the last one */
@@ -145,9 +154,11 @@ static PetscErrorCode KSPAMBChebyshevSolve(KSP ksp, KSPAMB *amb)
 
 /* ------------------------------------------------- the type ------------------------------------------------- */
 
-/* The set-up finds the bounds, and may choose another solve. It is called with new matrices too. */
+/* The set-up finds the bounds, and may choose another solve, by the kind of the polynomials. It is called with new matrices too. */
 static PetscErrorCode KSPSetUp_AMBChebyshev(KSP ksp)
 {
+  PetscErrorCode (*getkind)(KSP, int *);
+  int     kind = 0; /* the first one; as long as an enumeration */
   KSPAMB *amb;
 
   PetscFunctionBegin;
@@ -156,6 +167,10 @@ static PetscErrorCode KSPSetUp_AMBChebyshev(KSP ksp)
   if (ksp->ops->solve != KSPSolve_AMB) amb->base.solve = ksp->ops->solve;
   ksp->ops->solve = KSPSolve_AMB;
   amb->bounds     = PETSC_FALSE;
+  PetscCall(PetscObjectQueryFunction((PetscObject)ksp, "KSPChebyshevGetKind_C", &getkind));
+  if (getkind) PetscCall((*getkind)(ksp, &kind));
+  amb->fourth    = (PetscBool)(kind == 1);
+  amb->optimized = (PetscBool)(kind > 1);
   PetscCall(PetscMemzero(&amb->kept, sizeof(amb->kept)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -194,8 +209,10 @@ static PetscErrorCode KSPChebyshevEstEigSet_AMBChebyshev(KSP ksp, PetscReal a, P
    Everything but the type's name is that of `KSPCHEBYSHEV`, functions and options too; results differ by rounding.
 
    A solve is that of `KSPCHEBYSHEV` itself, which `-info` reports, if a norm is wanted (see `KSPSetNormType()`), the preconditioner is not `PCNONE`, `PCJACOBI` or
-   `PCPBJACOBI` with blocks of at most 32 rows, the polynomials are not of the first kind, the operator has a null space, the solve is transposed, scalars are complex,
+   `PCPBJACOBI` with blocks of at most 32 rows, the polynomials are of the optimized fourth kind, the operator has a null space, the solve is transposed, scalars are complex,
    or the vectors have operations of the program.
+
+   Polynomials of the fourth kind (`-ksp_chebyshev_kind fourth`, of PETSc 3.19 and newer) have the passes and the cost of those of the first kind.
 
    `PCGAMG` hands its own estimates of eigenvalues to smoothers of the type `KSPCHEBYSHEV`. It does not know this type, and each level makes an estimate of its own.
    With `-petscamb_for_ksp`, and by default on a GPU, smoothers keep the name of their type and get the estimates of `PCGAMG`.
@@ -204,6 +221,9 @@ static PetscErrorCode KSPChebyshevEstEigSet_AMBChebyshev(KSP ksp, PetscReal a, P
 .vb
    bin/solve -f matrix.mtx -mat_type amb -ksp_type cg -pc_type gamg -petscamb_for_ksp -ksp_view
 .ve
+
+   References:
+.  * - J. Lottes, "Optimal polynomial smoothers for multigrid V-cycles", Numer. Linear Algebra Appl. 30 (2023): the fourth kind
 
 .seealso: `KSPCHEBYSHEV`, `KSPAMBCG`, `KSPAMBBCGS`, `PCAMBINVERSE`, `PCMG`, `PCGAMG`
 M*/

@@ -160,7 +160,7 @@ static PetscErrorCode KSPAMBGMRESServes(KSP ksp, KSPAMB *amb, const char **why)
   for (PetscInt k = 0; k < ksp->numbermonitors; k++) {
     if (ksp->monitor[k] == KSPGMRESMonitorKrylov) *why = "a monitor shows the basis of PETSc's type";
   }
-  if (!*why && ksp->nwork < KSPAMBGMRES_WORK) PetscCall(KSPSetWorkVecs(ksp, KSPAMBGMRES_WORK));
+  if (!*why && (!ksp->work || ksp->nwork < KSPAMBGMRES_WORK)) PetscCall(KSPSetWorkVecs(ksp, KSPAMBGMRES_WORK));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
