@@ -101,11 +101,15 @@
   #endif
 
   /* Operations that stay: products with vectors and matrices, settings that do not depend on entries, and functions that PETSc calls with other matrices first */
+  /* clang-format off */
   #define STAY(X) \
-    X(mult) \
-    X(multadd) \
-    X(multtranspose) \
-    X(multtransposeadd) X(productsetfromoptions) X(setoption) X(setfromoptions) X(setup) X(getghosts) X(getvecs) X(productsymbolic) X(productnumeric) X(hasoperation) X(setblocksizes) X(setlocaltoglobalmapping) X(convertfrom) X(matmatmultsymbolic) X(matmatmultnumeric) X(matmultsymbolic) X(matmultnumeric) X(ptapnumeric) X(mattransposemultsymbolic) X(mattransposemultnumeric) X(transposematmultsymbolic) X(transposematmultnumeric) X(transcoloringapplysptoden) X(transcoloringapplydentosp) X(rartnumeric) X(creatempimatconcatenateseqmat) X(destroysubmatrices) X(copyhashtoxaij) X(solve) X(solveadd) X(solvetranspose) X(solvetransposeadd) X(matsolve) X(matsolvetranspose) STAY_IN_SOME_VERSIONS(X)
+    X(mult) X(multadd) X(multtranspose) X(multtransposeadd) X(productsetfromoptions) X(productsymbolic) X(productnumeric) \
+    X(setoption) X(setfromoptions) X(setup) X(getghosts) X(getvecs) X(hasoperation) X(setblocksizes) X(setlocaltoglobalmapping) X(convertfrom) \
+    X(matmatmultsymbolic) X(matmatmultnumeric) X(matmultsymbolic) X(matmultnumeric) X(ptapnumeric) X(mattransposemultsymbolic) X(mattransposemultnumeric) \
+    X(transposematmultsymbolic) X(transposematmultnumeric) X(transcoloringapplysptoden) X(transcoloringapplydentosp) X(rartnumeric) \
+    X(creatempimatconcatenateseqmat) X(destroysubmatrices) X(copyhashtoxaij) X(solve) X(solveadd) X(solvetranspose) X(solvetransposeadd) X(matsolve) X(matsolvetranspose) \
+    STAY_IN_SOME_VERSIONS(X)
+/* clang-format on */
 
   #if PETSC_VERSION_LT(3, 24, 0)
     #define STAY_IN_SOME_VERSIONS(X)
