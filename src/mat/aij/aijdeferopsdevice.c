@@ -6,6 +6,8 @@
 
 #if PETSC_VERSION_GE(3, 23, 0)
 
+  /* clang-format off */
+
   /* Operations that complete the matrix: name, parameters, arguments */
   #define OPERATIONS(X) \
     X(setvalues, (Mat A, PetscInt m, const PetscInt i[], PetscInt n, const PetscInt j[], const PetscScalar v[], InsertMode mode), (A, m, i, n, j, v, mode)) \
@@ -15,38 +17,38 @@
     X(setvaluesrow, (Mat A, PetscInt r, const PetscScalar v[]), (A, r, v)) \
     X(getvalues, (Mat A, PetscInt m, const PetscInt i[], PetscInt n, const PetscInt j[], PetscScalar v[]), (A, m, i, n, j, v)) \
     X(getvalueslocal, (Mat A, PetscInt m, const PetscInt i[], PetscInt n, const PetscInt j[], PetscScalar v[]), (A, m, i, n, j, v)) \
-    X(getrow, (Mat A, PetscInt r, PetscInt * n, PetscInt * j[], PetscScalar * v[]), (A, r, n, j, v)) \
-    X(restorerow, (Mat A, PetscInt r, PetscInt * n, PetscInt * j[], PetscScalar * v[]), (A, r, n, j, v)) \
-    X(getrowij, (Mat A, PetscInt shift, PetscBool sym, PetscBool inode, PetscInt * n, const PetscInt *i[], const PetscInt *j[], PetscBool *done), (A, shift, sym, inode, n, i, j, done)) \
-    X(restorerowij, (Mat A, PetscInt shift, PetscBool sym, PetscBool inode, PetscInt * n, const PetscInt *i[], const PetscInt *j[], PetscBool *done), (A, shift, sym, inode, n, i, j, done)) \
-    X(getcolumnij, (Mat A, PetscInt shift, PetscBool sym, PetscBool inode, PetscInt * n, const PetscInt *i[], const PetscInt *j[], PetscBool *done), (A, shift, sym, inode, n, i, j, done)) \
-    X(restorecolumnij, (Mat A, PetscInt shift, PetscBool sym, PetscBool inode, PetscInt * n, const PetscInt *i[], const PetscInt *j[], PetscBool *done), (A, shift, sym, inode, n, i, j, done)) \
+    X(getrow, (Mat A, PetscInt r, PetscInt *n, PetscInt *j[], PetscScalar *v[]), (A, r, n, j, v)) \
+    X(restorerow, (Mat A, PetscInt r, PetscInt *n, PetscInt *j[], PetscScalar *v[]), (A, r, n, j, v)) \
+    X(getrowij, (Mat A, PetscInt shift, PetscBool sym, PetscBool inode, PetscInt *n, const PetscInt *i[], const PetscInt *j[], PetscBool *done), (A, shift, sym, inode, n, i, j, done)) \
+    X(restorerowij, (Mat A, PetscInt shift, PetscBool sym, PetscBool inode, PetscInt *n, const PetscInt *i[], const PetscInt *j[], PetscBool *done), (A, shift, sym, inode, n, i, j, done)) \
+    X(getcolumnij, (Mat A, PetscInt shift, PetscBool sym, PetscBool inode, PetscInt *n, const PetscInt *i[], const PetscInt *j[], PetscBool *done), (A, shift, sym, inode, n, i, j, done)) \
+    X(restorecolumnij, (Mat A, PetscInt shift, PetscBool sym, PetscBool inode, PetscInt *n, const PetscInt *i[], const PetscInt *j[], PetscBool *done), (A, shift, sym, inode, n, i, j, done)) \
     X(sor, (Mat A, Vec b, PetscReal omega, MatSORType type, PetscReal shift, PetscInt its, PetscInt lits, Vec x), (A, b, omega, type, shift, its, lits, x)) \
     X(lufactor, (Mat A, IS row, IS col, const MatFactorInfo *info), (A, row, col, info)) \
     X(choleskyfactor, (Mat A, IS perm, const MatFactorInfo *info), (A, perm, info)) \
     X(ilufactor, (Mat A, IS row, IS col, const MatFactorInfo *info), (A, row, col, info)) \
     X(iccfactor, (Mat A, IS perm, const MatFactorInfo *info), (A, perm, info)) \
     X(setunfactored, (Mat A), (A)) \
-    X(transpose, (Mat A, MatReuse reuse, Mat * B), (A, reuse, B)) \
-    X(transposesymbolic, (Mat A, Mat * B), (A, B)) \
-    X(hermitiantranspose, (Mat A, MatReuse reuse, Mat * B), (A, reuse, B)) \
+    X(transpose, (Mat A, MatReuse reuse, Mat *B), (A, reuse, B)) \
+    X(transposesymbolic, (Mat A, Mat *B), (A, B)) \
+    X(hermitiantranspose, (Mat A, MatReuse reuse, Mat *B), (A, reuse, B)) \
     X(multhermitiantranspose, (Mat A, Vec x, Vec y), (A, x, y)) \
     X(multhermitiantransposeadd, (Mat A, Vec x, Vec y, Vec z), (A, x, y, z)) \
     X(multdiagonalblock, (Mat A, Vec x, Vec y), (A, x, y)) \
     X(residual, (Mat A, Vec b, Vec x, Vec r), (A, b, x, r)) \
-    X(adot, (Mat A, Vec x, Vec y, PetscScalar * dot), (A, x, y, dot)) \
-    X(anorm, (Mat A, Vec x, PetscReal * norm), (A, x, norm)) \
-    X(equal, (Mat A, Mat B, PetscBool * same), (A, B, same)) \
+    X(adot, (Mat A, Vec x, Vec y, PetscScalar *dot), (A, x, y, dot)) \
+    X(anorm, (Mat A, Vec x, PetscReal *norm), (A, x, norm)) \
+    X(equal, (Mat A, Mat B, PetscBool *same), (A, B, same)) \
     X(getdiagonal, (Mat A, Vec d), (A, d)) \
     X(diagonalscale, (Mat A, Vec l, Vec r), (A, l, r)) \
     X(diagonalset, (Mat A, Vec d, InsertMode mode), (A, d, mode)) \
-    X(norm, (Mat A, NormType type, PetscReal * norm), (A, type, norm)) \
+    X(norm, (Mat A, NormType type, PetscReal *norm), (A, type, norm)) \
     X(zeroentries, (Mat A), (A)) \
     X(zerorows, (Mat A, PetscInt n, const PetscInt rows[], PetscScalar d, Vec x, Vec b), (A, n, rows, d, x, b)) \
     X(zerorowslocal, (Mat A, PetscInt n, const PetscInt rows[], PetscScalar d, Vec x, Vec b), (A, n, rows, d, x, b)) \
     X(zerorowscolumns, (Mat A, PetscInt n, const PetscInt rows[], PetscScalar d, Vec x, Vec b), (A, n, rows, d, x, b)) \
-    X(getdiagonalblock, (Mat A, Mat * B), (A, B)) \
-    X(duplicate, (Mat A, MatDuplicateOption option, Mat * B), (A, option, B)) \
+    X(getdiagonalblock, (Mat A, Mat *B), (A, B)) \
+    X(duplicate, (Mat A, MatDuplicateOption option, Mat *B), (A, option, B)) \
     X(axpy, (Mat A, PetscScalar a, Mat B, MatStructure structure), (A, a, B, structure)) \
     X(copy, (Mat A, Mat B, MatStructure structure), (A, B, structure)) \
     X(scale, (Mat A, PetscScalar a), (A, a)) \
@@ -55,36 +57,36 @@
     X(conjugate, (Mat A), (A)) \
     X(realpart, (Mat A), (A)) \
     X(imaginarypart, (Mat A), (A)) \
-    X(permute, (Mat A, IS row, IS col, Mat * B), (A, row, col, B)) \
-    X(createsubmatrix, (Mat A, IS row, IS col, MatReuse reuse, Mat * B), (A, row, col, reuse, B)) \
+    X(permute, (Mat A, IS row, IS col, Mat *B), (A, row, col, B)) \
+    X(createsubmatrix, (Mat A, IS row, IS col, MatReuse reuse, Mat *B), (A, row, col, reuse, B)) \
     X(createsubmatrices, (Mat A, PetscInt n, const IS row[], const IS col[], MatReuse reuse, Mat *B[]), (A, n, row, col, reuse, B)) \
     X(createsubmatricesmpi, (Mat A, PetscInt n, const IS row[], const IS col[], MatReuse reuse, Mat **B), (A, n, row, col, reuse, B)) \
-    X(getlocalsubmatrix, (Mat A, IS row, IS col, Mat * B), (A, row, col, B)) \
-    X(getmultiprocblock, (Mat A, MPI_Comm comm, MatReuse reuse, Mat * B), (A, comm, reuse, B)) \
-    X(getseqnonzerostructure, (Mat A, Mat * B), (A, B)) \
+    X(getlocalsubmatrix, (Mat A, IS row, IS col, Mat *B), (A, row, col, B)) \
+    X(getmultiprocblock, (Mat A, MPI_Comm comm, MatReuse reuse, Mat *B), (A, comm, reuse, B)) \
+    X(getseqnonzerostructure, (Mat A, Mat *B), (A, B)) \
     X(increaseoverlap, (Mat A, PetscInt n, IS is[], PetscInt overlap), (A, n, is, overlap)) \
-    X(creategraph, (Mat A, PetscBool sym, PetscBool scale, PetscReal filter, PetscInt n, PetscInt index[], Mat * G), (A, sym, scale, filter, n, index, G)) \
+    X(creategraph, (Mat A, PetscBool sym, PetscBool scale, PetscReal filter, PetscInt n, PetscInt index[], Mat *G), (A, sym, scale, filter, n, index, G)) \
     X(eliminatezeros, (Mat A, PetscBool keep), (A, keep)) \
-    X(findzerodiagonals, (Mat A, IS * is), (A, is)) \
-    X(findnonzerorows, (Mat A, IS * is), (A, is)) \
-    X(findoffblockdiagonalentries, (Mat A, IS * is), (A, is)) \
+    X(findzerodiagonals, (Mat A, IS *is), (A, is)) \
+    X(findnonzerorows, (Mat A, IS *is), (A, is)) \
+    X(findoffblockdiagonalentries, (Mat A, IS *is), (A, is)) \
     X(getrowmax, (Mat A, Vec v, PetscInt index[]), (A, v, index)) \
     X(getrowmin, (Mat A, Vec v, PetscInt index[]), (A, v, index)) \
     X(getrowmaxabs, (Mat A, Vec v, PetscInt index[]), (A, v, index)) \
     X(getrowminabs, (Mat A, Vec v, PetscInt index[]), (A, v, index)) \
     X(getrowsumabs, (Mat A, Vec v), (A, v)) \
     X(getcolumnvector, (Mat A, Vec v, PetscInt column), (A, v, column)) \
-    X(getcolumnreductions, (Mat A, PetscInt type, PetscReal * values), (A, type, values)) \
+    X(getcolumnreductions, (Mat A, PetscInt type, PetscReal *values), (A, type, values)) \
     X(invertblockdiagonal, (Mat A, const PetscScalar **values), (A, values)) \
     X(invertvariableblockdiagonal, (Mat A, PetscInt n, const PetscInt *sizes, PetscScalar *values), (A, n, sizes, values)) \
     X(fdcoloringcreate, (Mat A, ISColoring coloring, MatFDColoring c), (A, coloring, c)) \
     X(fdcoloringsetup, (Mat A, ISColoring coloring, MatFDColoring c), (A, coloring, c)) \
     X(fdcoloringapply, (Mat A, MatFDColoring c, Vec x, void *ctx), (A, c, x, ctx)) \
-    X(coloringpatch, (Mat A, PetscInt n, PetscInt ncolors, ISColoringValue colors[], ISColoring * coloring), (A, n, ncolors, colors, coloring)) \
+    X(coloringpatch, (Mat A, PetscInt n, PetscInt ncolors, ISColoringValue colors[], ISColoring *coloring), (A, n, ncolors, colors, coloring)) \
     X(transposecoloringcreate, (Mat A, ISColoring coloring, MatTransposeColoring c), (A, coloring, c)) \
-    X(issymmetric, (Mat A, PetscReal tol, PetscBool * is), (A, tol, is)) \
-    X(ishermitian, (Mat A, PetscReal tol, PetscBool * is), (A, tol, is)) \
-    X(isstructurallysymmetric, (Mat A, PetscBool * is), (A, is)) \
+    X(issymmetric, (Mat A, PetscReal tol, PetscBool *is), (A, tol, is)) \
+    X(ishermitian, (Mat A, PetscReal tol, PetscBool *is), (A, tol, is)) \
+    X(isstructurallysymmetric, (Mat A, PetscBool *is), (A, is)) \
     X(view, (Mat A, PetscViewer viewer), (A, viewer)) \
     X(viewnative, (Mat A, PetscViewer viewer), (A, viewer)) \
     X(load, (Mat A, PetscViewer viewer), (A, viewer)) \
@@ -101,7 +103,6 @@
   #endif
 
   /* Operations that stay: products with vectors and matrices, settings that do not depend on entries, and functions that PETSc calls with other matrices first */
-  /* clang-format off */
   #define STAY(X) \
     X(mult) X(multadd) X(multtranspose) X(multtransposeadd) X(productsetfromoptions) X(productsymbolic) X(productnumeric) \
     X(setoption) X(setfromoptions) X(setup) X(getghosts) X(getvecs) X(hasoperation) X(setblocksizes) X(setlocaltoglobalmapping) X(convertfrom) \
@@ -135,6 +136,8 @@
     X(MatSetPreallocationCOO, (Mat A, PetscCount n, PetscInt i[], PetscInt j[]), (A, n, i, j)) \
     X(MatSetValuesCOO, (Mat A, const PetscScalar v[], InsertMode mode), (A, v, mode)) \
     X(MatDiagonalScaleLocal, (Mat A, Vec d), (A, d))
+
+/* clang-format on */
 
   #define COMPLETE(name, parameters, arguments) \
     static PetscErrorCode Deferred_##name parameters \
