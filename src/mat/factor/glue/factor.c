@@ -226,8 +226,8 @@ static PetscErrorCode MatFactorGetSolverType_AMB(Mat F, MatSolverType *type)
    type `MATSEQAIJCUSPARSE`, whether of petsc-amb or not, a solve is two kernels, for which the host does not wait: `MatSolve()`, `MatSolveTranspose()`, `MatSolveAdd()` and
    `MatMatSolve()`. Sums have the order of the columns, so that each run gives the same bits.
 
-   The time of a solve is at least the number of levels times a microsecond, where the level of a row is the length of the longest chain of rows that it depends on. An
-   ordering with few levels makes it short.
+   The time of a solve grows with the number of levels, where the level of a row is the length of the longest chain of rows that it depends on. The ordering
+   `MATORDERINGAMBCOLOR` makes few levels.
 
    For a matrix on the host all operations but `MatSolve()` are those of `MATSOLVERPETSC`. After some solves, those with a factor in the natural order run from a second copy
    of it, in which rows that do not depend on one another follow each other; sums, and so bits, are those of PETSc.
@@ -237,7 +237,7 @@ static PetscErrorCode MatFactorGetSolverType_AMB(Mat F, MatSolverType *type)
    bin/solve -f matrix.mtx -mat_type amb -ksp_type cg -pc_type icc -pc_factor_mat_solver_type amb
 .ve
 
-.seealso: `MATAMB`, `PCAMBINVERSE`
+.seealso: `MATORDERINGAMBCOLOR`, `MATAMB`, `PCAMBINVERSE`
 M*/
 static PetscErrorCode MatGetFactor_seqaij_amb(Mat A, MatFactorType ftype, Mat *F)
 {
