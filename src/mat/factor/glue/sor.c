@@ -137,7 +137,7 @@ static PetscErrorCode MatSOR_AMB(Mat A, Vec b, PetscReal omega, MatSORType flag,
     s->state   = state;
     s->i       = csr.i;
     s->a       = csr.a;
-    if (!s->current && !s->declined && s->sweeps++ >= (s->solver ? FACTOR_UPDATE_SOLVES : FACTOR_LAYOUT_SOLVES)) PetscCall(SORSetUp(A, s));
+    if (!s->current && !s->declined && s->sweeps++ >= (s->solver ? SOR_UPDATE_SWEEPS : SOR_LAYOUT_SWEEPS)) PetscCall(SORSetUp(A, s));
     if (s->current && (s->omega != omega || s->shift != shift)) PetscCall(SORSetDiagonal(A, s, omega, shift));
   }
   if (!s || s->owner != A || !s->current || s->singular) {
@@ -149,12 +149,7 @@ static PetscErrorCode MatSOR_AMB(Mat A, Vec b, PetscReal omega, MatSORType flag,
   FactorSolverSweep(s->solver, omega, forward, backward, from, s->work, to);
   PetscCall(VecRestoreArrayWrite(x, &to));
   PetscCall(VecRestoreArrayRead(b, &from));
-  {
-    MatInfo info;
-
-    PetscCall(MatGetInfo(A, MAT_LOCAL, &info));
-    PetscCall(PetscLogFlops((forward + backward) * info.nz_used));
-  }
+  PetscCall(PetscLogFlops((forward + backward) * (PetscLogDouble)csr.nz));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
