@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-2-Clause
 # The include graph of the folders under src/, from the text of their #include lines. Fails on an arrow that runs up or sideways in the order below, on a
-# circle between folders, on a circle between files, and on an include in quotes that is not a path from src/.
+# circle between folders, on a circle between files, on an include in quotes that is not a path from src/, and on a circle of calls between more than two files.
 #   bash test/source/includes.sh draw     prints the graph
 # gpu: 0
 # tier: check
@@ -140,5 +140,22 @@ for path, place in sorted(files.items()):
         calls += ["%s includes petscambgraph.h" % place] * ("petscambgraph.h" in includes[path])
 check("the core does without src/graph", calls or ["petscambgraph.h has no function"] * (not annex))
 check("an include in quotes is a path from src/", quoted)
+
+# calls: a file uses the name of a function that one other source defines; two files may call each other, as those of host and device do
+bodies = {}
+for path, place in files.items():
+    if path.endswith((".c", ".cu")) and not path.startswith("ksp/examples/"):
+        with open(place, encoding="utf-8", errors="replace") as text:
+            bodies[path] = re.sub(r'/\*.*?\*/|//[^\n]*|"(\\.|[^"\\])*"', "", text.read(), flags=re.S)
+defined = collections.defaultdict(set)
+for path, body in bodies.items():
+    for name in re.findall(r"^(?!static\b|typedef\b|extern\b|struct\b|SYS_DEVICE)[A-Za-z_][\w *]*?[ *](\w+)\([^;{}]*\)\s*\{", body, flags=re.M):
+        defined[name].add(path)
+owner = {name: min(places) for name, places in defined.items() if len(places) == 1}
+called = {}
+for path, body in bodies.items():
+    own = set(re.findall(r"^static [\w *]*?(\w+)\(", body, flags=re.M))
+    called[path] = {owner[name] for name in set(re.findall(r"\w+", body)) - own if owner.get(name, path) != path}
+check("no circle of calls between more than two files", [line for line in circles(called) if line.count(",") > 1] + ["no call was found"] * (not any(called.values())))
 sys.exit(failed)
 END
