@@ -5,19 +5,28 @@
    Where passes apply the preconditioner and the matrix is an AIJ, a vector of the basis keeps the length that the orthogonalisation leaves, and a factor is stored
    beside it: no pass normalises it. The next vector gets the factor of the last one while it is orthogonalised.
 */
+#include "sys/sysmemory.h"
 #include "sys/systhreads.h"
 #include "ksp/ksp/impls/ambgmres/ambgmres.h"
 
 typedef struct _KSPAMBGMRES Context;
 
-/* A new vector, whose array stays where it is */
+/* A new vector, whose array stays where it is. PETSc has written its array already, and gets one on huge pages, of which passes over many vectors need fewer. */
 static PetscErrorCode GMRESVector(KSP ksp, PetscInt k, PetscInt *n, Vec vecs[], const SysReal *at[])
 {
   const PetscScalar *array;
+  PetscScalar       *large;
+  PetscInt           length;
 
   PetscFunctionBegin;
   if (k < *n) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(VecDuplicate(ksp->vec_sol, &vecs[k]));
+  PetscCall(VecGetLocalSize(vecs[k], &length));
+  if ((size_t)length * sizeof(PetscScalar) >= 2 * SYS_HUGE_PAGE) {
+    PetscCall(PetscMalloc1(length, &large));
+    SysAdvise(large, (size_t)length * sizeof(PetscScalar));
+    PetscCall(VecReplaceArray(vecs[k], large));
+  }
   PetscCall(VecGetArrayRead(vecs[k], &array));
   at[k] = (const SysReal *)array;
   PetscCall(VecRestoreArrayRead(vecs[k], &array));
