@@ -314,6 +314,7 @@ static PetscErrorCode CheckFused(TestDiff *d, Vec x, PetscBool wanted, PetscBool
 static PetscBool Makes(const Method *m, const Case *c)
 {
   if (strstr(c->options, "-ksp_norm_type natural") && !m->symmetric) return PETSC_FALSE;
+  if (strstr(c->options, "-ksp_norm_type none") && c->rhs == -1 && !strcmp(m->petsc, KSPFGMRES)) return PETSC_FALSE; /* PETSc's divides by a norm of 0 */
   if (strstr(c->options, "-ksp_norm_type unpreconditioned") && !m->symmetric && !strstr(m->options, "right")) return PETSC_FALSE;
   if (strstr(c->options, "-ksp_norm_type preconditioned") && !m->symmetric && !strstr(m->options, "left")) return PETSC_FALSE;
   return PETSC_TRUE;

@@ -679,6 +679,11 @@ static PetscErrorCode PrepareBCGS(Work *w)
   return PrepareSolver(w, KSPAMBBCGS);
 }
 
+static PetscErrorCode PrepareGMRES(Work *w)
+{
+  return PrepareSolver(w, KSPAMBGMRES);
+}
+
 static PetscErrorCode PrepareChebyshev(Work *w)
 {
   PetscFunctionBeginUser;
@@ -761,6 +766,7 @@ static const Operation operations[] = {
   {"MatLoadEdgeList()",            PrepareReader,       CallEdges,          JudgeReader,         0         },
   {"ambcg",                        PrepareCG,           CallSolve,          JudgeSolve,          0         },
   {"ambbcgs",                      PrepareBCGS,         CallSolve,          JudgeSolve,          0         },
+  {"ambgmres",                     PrepareGMRES,        CallSolve,          JudgeSolve,          0         },
   {"ambchebyshev",                 PrepareChebyshev,    CallSolve,          JudgeSolve,          0         },
   {"ambinverse",                   PrepareCG,           CallInverse,        JudgeSolve,          ONE       }
 };

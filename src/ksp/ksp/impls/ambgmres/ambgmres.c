@@ -47,8 +47,10 @@ PetscErrorCode KSPAMBGMRESClear(KSPAMB *amb)
 
   PetscFunctionBegin;
   if (!gmres) PetscFunctionReturn(PETSC_SUCCESS);
-  for (PetscInt k = 0; k < gmres->nv; k++) PetscCall(VecDestroy(&gmres->v[k]));
-  for (PetscInt k = 0; k < gmres->nz; k++) PetscCall(VecDestroy(&gmres->z[k]));
+  for (PetscInt k = 0; k <= gmres->restart && gmres->restart; k++) {
+    PetscCall(VecDestroy(&gmres->v[k]));
+    PetscCall(VecDestroy(&gmres->z[k]));
+  }
   PetscCall(PetscFree4(gmres->v, gmres->z, gmres->at, gmres->zat));
   PetscCall(PetscFree3(gmres->memory, gmres->sums, gmres->y));
   FusedBasisHostDestroy(&gmres->host);
@@ -69,12 +71,12 @@ PetscErrorCode KSPAMBGMRESGet(KSP ksp, KSPAMB *amb, struct _KSPAMBGMRES **gmres)
   if (amb->gmres && (amb->gmres->restart != restart || amb->gmres->n != n)) PetscCall(KSPAMBGMRESClear(amb));
   if (!amb->gmres) {
     PetscCall(PetscNew(&amb->gmres));
-    amb->gmres->restart = restart;
-    amb->gmres->n       = n;
-    size                = FusedHessenbergLayout(&amb->gmres->small, (int)restart, NULL);
+    size = FusedHessenbergLayout(&amb->gmres->small, (int)restart, NULL);
     PetscCall(PetscCalloc4(restart + 1, &amb->gmres->v, restart + 1, &amb->gmres->z, restart + 1, &amb->gmres->at, restart + 1, &amb->gmres->zat));
     PetscCall(PetscCalloc3(size, &amb->gmres->memory, 2 * (restart + 1), &amb->gmres->sums, restart + 1, &amb->gmres->y));
     (void)FusedHessenbergLayout(&amb->gmres->small, (int)restart, amb->gmres->memory);
+    amb->gmres->n       = n;
+    amb->gmres->restart = restart; /* with all memory */
   }
   *gmres            = amb->gmres;
   (*gmres)->columns = 0;

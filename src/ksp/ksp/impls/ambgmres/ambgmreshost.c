@@ -5,19 +5,28 @@
    Where passes apply the preconditioner and the matrix is an AIJ, a vector of the basis keeps the length that the orthogonalisation leaves, and a factor is stored
    beside it: no pass normalises it. The next vector gets the factor of the last one while it is orthogonalised.
 */
+#include "sys/sysmemory.h"
 #include "sys/systhreads.h"
 #include "ksp/ksp/impls/ambgmres/ambgmres.h"
 
 typedef struct _KSPAMBGMRES Context;
 
-/* A new vector, whose array stays where it is */
+/* A new vector, whose array stays where it is. PETSc has written its array already, and gets one on huge pages, of which passes over many vectors need fewer. */
 static PetscErrorCode GMRESVector(KSP ksp, PetscInt k, PetscInt *n, Vec vecs[], const SysReal *at[])
 {
   const PetscScalar *array;
+  PetscScalar       *large;
+  PetscInt           length;
 
   PetscFunctionBegin;
   if (k < *n) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(VecDuplicate(ksp->vec_sol, &vecs[k]));
+  if (!vecs[k]) PetscCall(VecDuplicate(ksp->vec_sol, &vecs[k]));
+  PetscCall(VecGetLocalSize(vecs[k], &length));
+  if ((size_t)length * sizeof(PetscScalar) >= 2 * SYS_HUGE_PAGE) {
+    PetscCall(PetscMalloc1(length, &large));
+    SysAdvise(large, (size_t)length * sizeof(PetscScalar));
+    PetscCall(VecReplaceArray(vecs[k], large));
+  }
   PetscCall(VecGetArrayRead(vecs[k], &array));
   at[k] = (const SysReal *)array;
   PetscCall(VecRestoreArrayRead(vecs[k], &array));
@@ -251,8 +260,8 @@ PetscErrorCode KSPAMBGMRESSolve(KSP ksp, KSPAMB *amb)
   const PetscBool guess_zero = ksp->guess_zero;
   Context        *gmres;
   PetscBool       stored;
-  PetscInt        its, total = 0;
-  int             most, missing;
+  PetscInt        its, total    = 0;
+  int             most, missing = 0;
 
   PetscFunctionBegin;
   amb->basis = FusedBasisHostKernels();
@@ -263,8 +272,9 @@ PetscErrorCode KSPAMBGMRESSolve(KSP ksp, KSPAMB *amb)
   if (!gmres->host.partial || gmres->host.n != gmres->n || gmres->host.block % amb->bs) {
     FusedBasisHostDestroy(&gmres->host);
     missing = FusedBasisHostCreate(gmres->n, (int)amb->bs, most, SysThreads(), &gmres->host);
-    PetscCheck(!missing, PETSC_COMM_SELF, PETSC_ERR_MEM, "Not enough memory for the passes of a solve; use the KSP type of PETSc, without amb in its name");
   }
+  if (amb->nproc > 1) PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &missing, 1, MPI_INT, MPI_MAX, PetscObjectComm((PetscObject)ksp)));
+  PetscCheck(!missing, PetscObjectComm((PetscObject)ksp), PETSC_ERR_MEM, "Not enough memory for the passes of a solve; use the KSP type of PETSc, without amb in its name");
   PetscCall(GMRESVector(ksp, 0, &gmres->nv, gmres->v, gmres->at));
   ksp->its   = 0;
   ksp->rnorm = -1.0; /* of no cycle yet */

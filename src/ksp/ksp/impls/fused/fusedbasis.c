@@ -15,7 +15,7 @@ const FusedBasisKernels *FusedBasisHostKernels(void)
 int FusedBasisHostCreate(int64_t n, int bs, int most, int nthread, FusedBasisHost *h)
 {
   h->n       = n;
-  h->block   = FUSED_BASIS_BLOCK / bs * bs;
+  h->block   = (n < FUSED_BASIS_LONG ? 1 : 4) * (FUSED_BASIS_BLOCK / bs * bs);
   h->nblock  = (n + h->block - 1) / h->block;
   h->most    = most;
   h->nthread = h->nblock / BLOCKS < nthread ? (int)(h->nblock / BLOCKS) : nthread;

@@ -12,7 +12,8 @@
 
 #include "ksp/ksp/impls/fused/fusedhost.h"
 
-#define FUSED_BASIS_BLOCK 8192 /* entries: of the vector that is orthogonalised, they stay in the second-level cache; shorter runs of the others are read more slowly */
+#define FUSED_BASIS_BLOCK 8192    /* entries: of the vector that is orthogonalised, they stay in the second-level cache; shorter runs of the others are read more slowly */
+#define FUSED_BASIS_LONG  1000000 /* entries of a vector from which on blocks are four times as long: enough of them for 16 threads */
 
 /* One number for each entry in d, as in FusedPass of the kinds FUSED_NONE, FUSED_POINT and FUSED_BLOCKS; FUSED_OTHER is as FUSED_NONE */
 typedef struct {
