@@ -34,7 +34,7 @@ make() {
   local name=$1 threads=$2 n=$3 tune=$4
   shift 4
   OMP_NUM_THREADS=$threads ${MPIEXEC:+$MPIEXEC -n $n} "$BUILD/test/reproduce" -mat_type $type -mat_${type}_device $where -mat_shadow_tune $tune "$@" >"$work/$name" 2>"$work/err"
-  [ "$(grep -cE '^[a-zA-Z]+ [0-9a-f]{16}$' "$work/$name")" -eq 13 ] && return
+  [ "$(grep -cE '^[a-zA-Z]+ [0-9a-f]{16}$' "$work/$name")" -eq 14 ] && return
   echo "not ok reproduce, $type: $threads threads, $n processes, $tune"
   sed 's/^/    /' "$work/err" | head -n 30 >&2
   failed=1
