@@ -3,7 +3,7 @@
 
 #include "sys/sysnumbers.h"
 
-/* Returns the words of a bit set for numbers from least to most, or 0 if there are too many, or no numbers */
+/* Returns the number of 64-bit words of a bit set from least to most; 0 if that exceeds n, or n is 0 */
 static int64_t SysNumbersWords(int64_t n, SysInt least, SysInt most)
 {
   const int64_t words = n ? (int64_t)(((uint64_t)most - (uint64_t)least) / 64 + 1) : 0;

@@ -9,7 +9,7 @@
 
 #include "sys/systypes.h"
 
-/* Sorts numbers and removes duplicates; returns the new count, or -1 if the range is too large for bits */
+/* Sorts numbers and removes duplicates; returns the new count, or -1 if the range is too large for bits, or memory is short: numbers[] is then unchanged */
 int64_t SysNumbersSort(int64_t n, SysInt numbers[]);
 
 /* Ascending distinct numbers, owned by the caller */

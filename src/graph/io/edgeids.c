@@ -93,7 +93,7 @@ typedef struct {
   int64_t      received;
 } EdgeExchange;
 
-/* Collective. Sets the offsets from the numbers in out[] */
+/* Collective. Exchanges the counts: sets in[], both arrays of offsets and received from out[] */
 static PetscErrorCode EdgeExchangeSetUp(MPI_Comm comm, EdgeExchange *x)
 {
   PetscMPIInt size;
@@ -104,7 +104,7 @@ static PetscErrorCode EdgeExchangeSetUp(MPI_Comm comm, EdgeExchange *x)
   PetscCallMPI(MPI_Alltoall(x->out, 1, MPI_INT, x->in, 1, MPI_INT, comm));
   x->received = 0;
   for (PetscMPIInt p = 0; p < size; p++) {
-    PetscCheck(sent <= PETSC_MPI_INT_MAX && x->received <= PETSC_MPI_INT_MAX, PETSC_COMM_SELF, PETSC_ERR_SUP, "One process has more than 2^31 - 1 vertices; use more processes");
+    PetscCheck(sent <= PETSC_MPI_INT_MAX && x->received <= PETSC_MPI_INT_MAX, PETSC_COMM_SELF, PETSC_ERR_SUP, "One process sends or receives more than 2^31 - 1 numbers of vertices; use more processes");
     x->out_at[p] = (PetscMPIInt)sent;
     x->in_at[p]  = (PetscMPIInt)x->received;
     sent += x->out[p];
@@ -120,7 +120,7 @@ PetscErrorCode EdgeIdsNumber(MPI_Comm comm, EdgeIds *ids, int64_t *N, int64_t *f
   EdgeExchange x;
 
   PetscFunctionBegin;
-  PetscCheck(ids->n <= PETSC_MPI_INT_MAX, PETSC_COMM_SELF, PETSC_ERR_SUP, "One process has more than 2^31 - 1 vertices; use more processes");
+  PetscCheck(ids->n <= PETSC_MPI_INT_MAX, PETSC_COMM_SELF, PETSC_ERR_SUP, "One process sends or receives more than 2^31 - 1 numbers of vertices; use more processes");
   PetscCallMPI(MPI_Comm_size(comm, &size));
   PetscCall(PetscCalloc5(size, &x.out, size, &x.in, size, &x.out_at, size, &x.in_at, size, &bound));
   PetscCall(EdgeIdsBounds(comm, ids, bound));

@@ -293,9 +293,9 @@ PetscErrorCode GraphConvForward(GraphConv layer, Vec X, Vec W, Vec bias, Vec Y)
 
   Input Parameters:
 + layer - the layer
-. X     - the features that `GraphConvForward()` was given
-. W     - the weights that it was given
-- dY    - the derivatives of a number with respect to its result Y
+. X     - the features, input of `GraphConvForward()`
+. W     - the weights, input of `GraphConvForward()`
+- dY    - the gradient of a scalar, the loss, with respect to the output Y
 
   Output Parameters:
 + dX    - the derivatives with respect to X, or `NULL` if they are not needed
@@ -309,13 +309,13 @@ PetscErrorCode GraphConvForward(GraphConv layer, Vec X, Vec W, Vec bias, Vec Y)
 
   Errors:
 + `PETSC_ERR_ARG_SIZ`   - a vector has another size
-- `PETSC_ERR_ARG_WRONG` - some vectors are on a GPU and others are not
+- `PETSC_ERR_ARG_WRONG` - `X`, `W`, `dY` and `dbias` are on a GPU and `dX` or `dW` is not, or the reverse
 
   Example:
 .vb
   PetscCall(GraphConvRectifyBackward(Y, dY)); // if Y was rectified
   PetscCall(GraphConvBackward(layer, X, W, dY, dX, dW, dbias));
-  PetscCall(VecAXPY(W, -rate, dW)); // a step of the descent
+  PetscCall(VecAXPY(W, -rate, dW)); // a step of gradient descent
 .ve
 
 .seealso: `GraphConvCreate()`, `GraphConvForward()`, `GraphConvRectifyBackward()`, `MatBatchMultTranspose()`

@@ -2,9 +2,9 @@
 /*
    The verdict between two ways to compute the same product, from the times of the solver's own products.
 
-   Times are taken in rounds: a block of products on one side, then a block on the other. Blocks alternate rather than single products, because two
-   matrices that fit the cache only separately would evict each other. Other programs disturb some rounds and not others: the rounds are compared, and
-   the median decides.
+   A round times a block of products on the format, then one on the AIJ; in the trial of a candidate, on the candidate and on the best so far. Blocks
+   alternate rather than single products, because two matrices that fit the cache only separately would evict each other. Other programs disturb some
+   rounds and not others: the median of three rounds decides.
 */
 #include "mat/shadow/core/shadow.h"
 
@@ -32,8 +32,8 @@ PetscLogDouble MatShadowTrialRatio(const MatShadowTrial *t)
   return PetscMax(PetscMin(r[0], r[1]), PetscMin(PetscMax(r[0], r[1]), r[2]));
 }
 
-/* Closes a round with `samples` samples of each side; returns whether the rounds suffice for a verdict. One clear round suffices for the side on
-   which a wrong verdict costs little; two suffice if both are clear and agree. */
+/* Closes the round once both sides have `samples` times, and returns whether the rounds suffice for a verdict. The first round ends the trial only if it clearly favors the
+   format (format_is_safe) or the AIJ (otherwise); the second if both clearly favor the same side; the third always. */
 PetscBool MatShadowTrialOver(MatShadowTrial *t, PetscInt samples, PetscBool format_is_safe)
 {
   const PetscLogDouble *r = t->ratio;

@@ -6,13 +6,13 @@
    long stencils) besides x and y. Rows with other entries are multiplied from CSR. With groups of rows (several unknowns a node), diagonals count
    from the group's first row, and each row of a group has its own values.
 
-   A row's terms are added in the order of its columns: the sums have the bits of AmbMultMult() where that kernel gives each row one lane.
+   A row's terms are added in the order of its columns: the sums have the bits of those of AmbMultMult() if that kernel assigns one lane to each row.
 */
 #include <string.h>
 
 #include "mat/impls/amb/cuda/ambcudamult.cuh"
 
-#define AMB_STENCIL_OTHER 0x80000000u /* in the first word of the mask of such a row */
+#define AMB_STENCIL_OTHER 0x80000000u /* bit in the first word of a row's mask: the row has entries outside the stencil, and is multiplied from CSR */
 
 /* ------------------------------------------------- product ------------------------------------------------- */
 
@@ -192,7 +192,7 @@ static __global__ void AmbStencilTake(int m, const AmbArrays csr, int group, Fou
   }
 }
 
-/* Sets the masks; AMB_STENCIL_LANES lanes a row */
+/* Sets each row's mask, and adds to *others the number of rows with entries outside the stencil; AMB_STENCIL_MASK_LANES lanes a row */
 static __global__ void __launch_bounds__(SYS_THREADS) AmbStencilMasks(int m, const __grid_constant__ AmbArrays csr, const __grid_constant__ AmbStencil S, unsigned *others)
 {
   const int64_t row                     = (blockIdx.x * (int64_t)SYS_THREADS + threadIdx.x) / AMB_STENCIL_MASK_LANES;
@@ -228,7 +228,8 @@ void AmbStencilDestroy(AmbStencil *S)
   memset(S, 0, sizeof(*S));
 }
 
-/* Creates the stencil of a matrix whose values are in the table; S->n stays 0 if too many rows have other entries */
+/* Creates the stencil. S->n is 0 if the rows of the longest row's group differ in columns or have more than AMB_STENCIL_MOST entries, or if more than one row in AMB_STENCIL_OTHERS
+   has other entries. */
 SysStatus AmbStencilCreate(int m, const AmbArrays *csr, int group, cudaStream_t stream, AmbStencil *S)
 {
   SysScratch s;

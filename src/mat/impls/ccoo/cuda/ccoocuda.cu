@@ -61,7 +61,7 @@ SysStatus CcooDeviceCreate(const SysCSR *csr, const CcooParams *params, int atom
   return status;
 }
 
-/* Lays out the chunks anew in a copy, which replaces the old ones if memory suffices */
+/* Chooses the storage of each chunk's values anew in copies of the chunks' headers and of the table, copies these back, and fills the values. The old ones stay if memory is short. */
 SysStatus CcooDeviceUpdate(void *data, const SysCSR *csr, SysStream stream)
 {
   CcooDevice      *A     = (CcooDevice *)data;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   SpGEMM on the device: words of B, each row's work and bin, lists of rows, units and parts
+   SpGEMM on the device: words of B, each row's work and bin, lists of rows, units and parts. spgemmcuda.cuh defines words, bins, units and parts.
 */
 #include <limits.h>
 
@@ -154,7 +154,7 @@ static __device__ void PlanSumWork(unsigned width, Work *w)
   }
 }
 
-/* Returns whether rows of B share many words: rows with many neighbouring columns mostly do */
+/* Returns whether a hash table is faster than a window: the window has many times the row's distinct words, which are estimated as w.words * w.words / w.products */
 static __device__ bool PlanWide(const Work &w)
 {
   const unsigned words = (unsigned)(w.last >> 5) - (unsigned)(w.first >> 5) + 1;
@@ -162,8 +162,8 @@ static __device__ bool PlanWide(const Work &w)
   return (double)words * (double)w.products > (w.words > SPGEMM_SORTED_WORDS ? (double)SPGEMM_SPARSE_WINDOW_LARGE : (double)SPGEMM_SPARSE_WINDOW) * (double)w.words * (double)w.words;
 }
 
-/* Returns the bin of a row that its accumulator computes while counting, or COUNT_EMPTY. A key holds its column, relative to the first, and its
-   product's or entry's number. */
+/* Returns the bin of a row that the accumulator (merge, hash, heap or esc) computes with its values in the counting pass, or COUNT_EMPTY. The limits on span let a sort key of 32
+   bits hold the column, relative to w.first, above the number of the product or of the entry of A. */
 static __device__ unsigned PlanMadeBin(const SpgemmLimits &limits, SpgemmAccumulator accumulator, int length, const Work &w)
 {
   const unsigned span = (unsigned)w.last - (unsigned)w.first;
@@ -210,7 +210,7 @@ static __device__ unsigned char PlanKind(const SpgemmLimits &limits, SpgemmAccum
   return SPGEMM_KIND(bin, team, words);
 }
 
-/* Returns the units of a row: none has too many words, nor far too many products, unless it has very few words */
+/* Returns the number of units of a row: about one for SPGEMM_UNIT_PRODUCTS products, each of SPGEMM_UNIT_WORDS_LEAST to SPGEMM_UNIT_WORDS words */
 static __device__ unsigned PlanUnitsOf(const Work &w)
 {
   const unsigned           words = (unsigned)(w.last >> 5) - (unsigned)(w.first >> 5) + 1, least = (words + SPGEMM_UNIT_WORDS - 1) / SPGEMM_UNIT_WORDS, most = (words + SPGEMM_UNIT_WORDS_LEAST - 1) / SPGEMM_UNIT_WORDS_LEAST;
@@ -220,7 +220,8 @@ static __device__ unsigned PlanUnitsOf(const Work &w)
   return max(max(units, least), 1u);
 }
 
-/* Sets size to the entries of empty or copied rows, and to the number of units of rows that are cut */
+/* Classifies the rows of A: sets kind[], work[] (products), range[] (the window in words, or the first and last column) and the counters. size[r] is the number of entries of a copied
+   row, the number of units of a row with a window, and 0 otherwise. */
 static __global__ void __launch_bounds__(SYS_THREADS) PlanClassifyKernel(SpgemmOperands P, SpgemmLimits limits, SpgemmAccumulator accumulator, int *size, unsigned *work, uint2 *range, unsigned char *kind, SpgemmCounters *counters)
 {
   __shared__ unsigned count[SPGEMM_BINS];
@@ -305,7 +306,8 @@ SysStatus SpgemmDeviceClassify(const SpgemmOperands *P, const SpgemmLimits *limi
 /* ---- Lists ---- */
 
 /* Writes the lists, bin after bin. Neighbours mostly stay neighbours, for the caches; the order is otherwise irrelevant. Blocks after the first
-   `blocks` write the other lists. The first block copies the counters, which is faster than a copy; the host does not read the places, which change. */
+   `blocks` write the second list. The first block copies the counters to pinned memory, which is faster than cudaMemcpyAsync(). Other blocks may change
+   the counters' places meanwhile; the host does not read these. */
 static __global__ void __launch_bounds__(1024) PlanScatterKernel(int n, unsigned blocks, SpgemmLists one, SpgemmLists other, const SpgemmCounters *counters, SpgemmCounters *host)
 {
   __shared__ unsigned count[SPGEMM_BINS], base[SPGEMM_BINS];

@@ -2,21 +2,21 @@
 /*
    SpMV in tile-composite on a CUDA device.
 
-   Warps take the rectangles in turn, the largest first. A warp loads the entries of several steps together, so that their latencies overlap, and adds
-   them in the order of steps: in TILE_COLUMNS one row a lane; in TILE_ROWS the lanes add their sums at the end of each row.
+   Each warp multiplies rectangles in turn, the largest first. It loads the entries of several steps together, so that their latencies overlap, and adds
+   them in the order of steps: in TILE_COLUMNS each lane has one piece of a row; in TILE_ROWS the lanes add their sums at the end of each piece.
 
    Padding has an invalid column index and adds nothing: a NaN or an infinity of x reaches only rows that have an entry in its column.
 */
 #include "mat/impls/tilecomposite/cuda/tilecuda.cuh"
 
-#define TILE_LOADS 8 /* steps that are loaded at once */
+#define TILE_LOADS 8 /* steps that a lane loads before it adds */
 
 /* A grid-wide barrier; the launch is cooperative, so all blocks are resident */
 static __device__ __forceinline__ void TileMeet(unsigned *meet, unsigned blocks)
 {
   __syncthreads();
   if (threadIdx.x == 0) {
-    const unsigned add = blockIdx.x == 0 ? 0x80000000u - (blocks - 1) : 1u; /* the highest bit flips once a barrier */
+    const unsigned add = blockIdx.x == 0 ? 0x80000000u - (blocks - 1) : 1u; /* all blocks together add 0x80000000: the highest bit flips when the last one arrives */
     unsigned       before;
 
     __threadfence();
@@ -27,6 +27,7 @@ static __device__ __forceinline__ void TileMeet(unsigned *meet, unsigned blocks)
   __syncthreads();
 }
 
+/* Where sums go: a place >= 0 is a row of z, and a negative one the complement of a place in sums[], which are added after the barrier */
 struct TileStoreTo {
   SysScalar        alpha, beta;
   const SysScalar *y;
