@@ -983,6 +983,57 @@ static PetscErrorCode OrthogonaliseOfProgram(KSP ksp, PetscInt it)
 }
 #endif
 
+static PetscErrorCode ShellMult(Mat S, Vec x, Vec y)
+{
+  Mat A;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatShellGetContext(S, &A));
+  PetscCall(MatMult(A, x, y));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* An operator that is no AIJ gets vectors of norm 1, also after the preconditioner from the right */
+static PetscErrorCode GMRESShell(TestDiff *d)
+{
+  static const char *const types[2][2] = {
+    {KSPGMRES,  KSPAMBGMRES },
+    {KSPFGMRES, KSPAMBFGMRES}
+  };
+  const Case c = {"", &convection, "-pc_type jacobi -ksp_pc_side right -ksp_gmres_restart 6", GUESS_SOME, 0};
+  Outcome    out[2];
+  PetscInt   m, n;
+  Mat        A, S;
+  Vec        b, x[2];
+
+  PetscFunctionBeginUser;
+  PetscCall(MakeSystem(&c, &A, &b, &x[0]));
+  PetscCall(VecDuplicate(x[0], &x[1]));
+  PetscCall(MatGetLocalSize(A, &m, &n));
+  PetscCall(MatCreateShell(PETSC_COMM_WORLD, m, n, PETSC_DETERMINE, PETSC_DETERMINE, A, &S));
+  PetscCall(MatShellSetOperation(S, MATOP_MULT, (void (*)(void))ShellMult));
+  for (int flexible = 0; flexible < 2; flexible++) {
+    for (int own = 0; own < 2; own++) {
+      KSP ksp;
+
+      PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
+      PetscCall(KSPSetOperators(ksp, S, A));
+      PetscCall(KSPSetInitialGuessNonzero(ksp, PETSC_TRUE));
+      PetscCall(Configure(ksp, types[flexible][own], c.options));
+      PetscCall(TestVecSet(x[own], 7));
+      PetscCall(Solve(ksp, b, x[own], &out[own]));
+      PetscCall(KSPDestroy(&ksp));
+    }
+    PetscCall(Compare(d, &out[1], &out[0]));
+    for (int own = 0; own < 2; own++) PetscCall(OutcomeDestroy(&out[own]));
+  }
+  for (int own = 0; own < 2; own++) PetscCall(VecDestroy(&x[own]));
+  PetscCall(VecDestroy(&b));
+  PetscCall(MatDestroy(&S));
+  PetscCall(MatDestroy(&A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode GMRESFunctions(TestDiff *d)
 {
   static const char *const types[2][2] = {
@@ -1243,6 +1294,7 @@ static const TestCase tests[] = {
   {"smoothers",       Smoothers      },
   {"fall-backs",      FallBacks      },
   {"gmres",           GMRESFunctions },
+  {"shells",          GMRESShell     },
   {"types",           Types          },
   {"view",            View           },
   {"device",          Device         },

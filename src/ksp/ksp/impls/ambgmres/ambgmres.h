@@ -37,6 +37,9 @@ struct _KSPAMBGMRES {
   PetscBool                 begins;       /* the start that is queued is the first one */
 };
 
+/* Gets PETSc's orthogonalisation: known if petsc-amb has it; modified Gram-Schmidt, or the refinement of the classical one */
+PetscErrorCode KSPAMBGMRESGetOrthogonalization(KSP, PetscBool *known, PetscBool *modified, int *refine);
+
 /* Gets the context for vectors of n entries and the restart of this KSP, and the way to orthogonalise */
 PetscErrorCode KSPAMBGMRESGet(KSP, KSPAMB *, struct _KSPAMBGMRES **);
 PetscErrorCode KSPAMBGMRESClear(KSPAMB *);

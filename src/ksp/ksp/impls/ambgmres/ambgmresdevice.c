@@ -303,14 +303,18 @@ static PetscErrorCode SetUp(KSP ksp, KSPAMB *amb, Solve **queue)
   FusedBasisMethod method;
   Context         *gmres;
   PetscInt         blocks;
+  PetscBool        aij;
   Solve           *s;
+  Mat              A;
 
   PetscFunctionBegin;
   PetscCall(KSPAMBGMRESGet(ksp, amb, &gmres));
   if (!gmres->queue) PetscCall(PetscNew(&gmres->queue));
   *queue = s = gmres->queue;
   PetscCall(PetscMemzero(s, sizeof(*s)));
-  gmres->given = (PetscBool)(amb->kind == FUSED_OTHER || amb->kind == FUSED_BLOCKS);
+  PetscCall(PCGetOperators(ksp->pc, &A, NULL));
+  PetscCall(PetscObjectBaseTypeCompareAny((PetscObject)A, &aij, MATSEQAIJ, MATMPIAIJ, ""));
+  gmres->given = (PetscBool)(!aij || amb->kind == FUSED_OTHER || amb->kind == FUSED_BLOCKS); /* products with other matrices may depend on the length of the vector */
   if (gmres->given && ksp->nwork < WORK_ALL) PetscCall(KSPSetWorkVecs(ksp, WORK_ALL));
   if (gmres->given) amb->kind = FUSED_NONE; /* that passes apply */
   PetscCall(KSPAMBQueueSetUp(ksp, amb, &s->q));

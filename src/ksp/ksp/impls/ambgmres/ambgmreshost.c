@@ -17,12 +17,14 @@ static PetscErrorCode GMRESVector(KSP ksp, PetscInt k, PetscInt *n, Vec vecs[], 
   const PetscScalar *array;
   PetscScalar       *large;
   PetscInt           length;
+  PetscBool          owns = PETSC_FALSE;
 
   PetscFunctionBegin;
   if (k < *n) PetscFunctionReturn(PETSC_SUCCESS);
   if (!vecs[k]) PetscCall(VecDuplicate(ksp->vec_sol, &vecs[k]));
   PetscCall(VecGetLocalSize(vecs[k], &length));
-  if ((size_t)length * sizeof(PetscScalar) >= 2 * SYS_HUGE_PAGE) {
+  if ((size_t)length * sizeof(PetscScalar) >= 2 * SYS_HUGE_PAGE) PetscCall(KSPAMBVecOwnsArray(vecs[k], &owns));
+  if (owns) {
     PetscCall(PetscMalloc1(length, &large));
     SysAdvise(large, (size_t)length * sizeof(PetscScalar));
     PetscCall(VecReplaceArray(vecs[k], large));
@@ -112,9 +114,9 @@ static PetscErrorCode GMRESOrthogonalise(KSP ksp, KSPAMB *amb, PetscInt m, Vec w
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Divides vector k of the basis by its norm, or stores the factor. PETSc's gmres leaves a vector of norm 0 as it is, and its fgmres does not come here with one but
+/* Divides vector k of the basis by its norm, with z, the preconditioned vector, or stores the factor. PETSc's gmres leaves a vector of norm 0 as it is, and its fgmres does not come here with one but
    the first. */
-static PetscErrorCode GMRESNormalise(KSP ksp, KSPAMB *amb, PetscInt k, PetscBool stored, SysReal norm)
+static PetscErrorCode GMRESNormalise(KSP ksp, KSPAMB *amb, PetscInt k, PetscBool stored, Vec z, SysReal norm)
 {
   Context      *gmres = amb->gmres;
   const SysReal scale = norm == 0 && !amb->isflexible ? 1 : 1 / norm;
@@ -123,7 +125,7 @@ static PetscErrorCode GMRESNormalise(KSP ksp, KSPAMB *amb, PetscInt k, PetscBool
 
   PetscFunctionBegin;
   gmres->small.scale[k] = stored ? scale : 1;
-  if (!stored && scale != 1) PetscCall(GMRESRun(ksp, amb, amb->basis->update, &pass, FUSED_NONE, gmres->v[k], NULL, 1, 1, &sum));
+  if (!stored && scale != 1) PetscCall(GMRESRun(ksp, amb, amb->basis->update, &pass, z ? amb->kind : FUSED_NONE, gmres->v[k], z, 1, 1, &sum));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -137,6 +139,7 @@ PetscErrorCode KSPAMBGMRESBuild(KSP ksp, KSPAMB *amb, Vec guess, Vec solution)
   int        singular;
 
   PetscFunctionBegin;
+  if (guess != solution) PetscCall(VecCopy(guess, solution));
   if (m) {
     singular = FusedHessenbergSolve(&gmres->small, m, amb->isflexible, gmres->y);
     if (singular >= 0) {
@@ -147,7 +150,6 @@ PetscErrorCode KSPAMBGMRESBuild(KSP ksp, KSPAMB *amb, Vec guess, Vec solution)
     PetscCall(GMRESRun(ksp, amb, amb->basis->update, &pass, FUSED_NONE, t, NULL, 2 * m, 1, &sum));
     if (!gmres->flexible) PetscCall(KSPUnwindPreconditioner(ksp, t, ksp->work[2]));
   }
-  if (guess != solution) PetscCall(VecCopy(guess, solution));
   if (m) PetscCall(VecAXPY(solution, 1.0, t));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -203,7 +205,7 @@ static PetscErrorCode GMRESCycle(KSP ksp, KSPAMB *amb, PetscBool stored, PetscIn
   }
   PetscCall((*ksp->converged)(ksp, ksp->its, res, &ksp->reason, ksp->cnvP));
   if (flexible && ksp->reason) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(GMRESNormalise(ksp, amb, 0, stored, res));
+  PetscCall(GMRESNormalise(ksp, amb, 0, stored, z, res));
   while (!ksp->reason && it < gmres->restart && ksp->its < ksp->max_it) {
     if (it) PetscCall(KSPAMBGMRESShow(ksp, res));
     PetscCall(GMRESVector(ksp, it + 1, &gmres->nv, gmres->v, gmres->at));
@@ -223,7 +225,7 @@ static PetscErrorCode GMRESCycle(KSP ksp, KSPAMB *amb, PetscBool stored, PetscIn
     bound                                        = PetscMin(PetscAbsReal(norm / small->g[it]), amb->haptol);
     happy                                        = (PetscBool)(flexible ? !(norm > bound) : norm < bound);
     if (happy && !flexible) PetscCall(PetscInfo(ksp, "Detected happy breakdown, current hapbnd = %14.12e tt = %14.12e\n", (double)bound, (double)norm));
-    if (!happy || !flexible) PetscCall(GMRESNormalise(ksp, amb, it + 1, stored, norm));
+    if (!happy || !flexible) PetscCall(GMRESNormalise(ksp, amb, it + 1, stored, z, norm));
     res = FusedHessenbergRotate((int)it, happy, small->r + it * (gmres->restart + 2), small->cs, small->sn, small->g, &null);
     if (null) PetscCall(KSPAMBGMRESNull(ksp));
     if (null && flexible) break;

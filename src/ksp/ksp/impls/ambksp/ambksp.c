@@ -34,6 +34,20 @@ PetscBool KSPAMBVecPlain(const struct _VecOps *o, const struct _VecOps *s)
   return (PetscBool)(o->dot == s->dot && o->tdot == s->tdot && o->norm == s->norm && o->mdot == s->mdot && o->dotnorm2 == s->dotnorm2 && o->axpy == s->axpy && o->aypx == s->aypx && o->waxpy == s->waxpy && o->axpbypcz == s->axpbypcz);
 }
 
+/* A vector of VecDuplicateVecs() may share memory with others, and one with ghosts has more entries than its size */
+PetscErrorCode KSPAMBVecOwnsArray(Vec v, PetscBool *owns)
+{
+  PetscBool mpi;
+  Vec       local = NULL;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectTypeCompare((PetscObject)v, VECMPI, &mpi));
+  if (mpi) PetscCall(VecGhostGetLocalForm(v, &local));
+  *owns = (PetscBool)(!local && v->ops->replacearray == (mpi ? mpiops : seqops).replacearray);
+  if (local) PetscCall(VecGhostRestoreLocalForm(v, &local));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode KSPAMBVecServes(Vec v, const char **why)
 {
   PetscBool seq, mpi;
@@ -410,6 +424,10 @@ static PetscErrorCode KSPReset_AMB(KSP ksp)
   PetscCall(KSPAMBGet(ksp, &amb));
   PetscCall(KSPAMBClear(amb));
   if (amb->base.reset) PetscCall((*amb->base.reset)(ksp));
+  if (amb->modifyowned) { /* PETSc has destroyed the context */
+    amb->modifypc  = NULL;
+    amb->modifyctx = NULL;
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

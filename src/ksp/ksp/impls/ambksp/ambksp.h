@@ -86,7 +86,8 @@ struct _KSPAMB {
   PetscErrorCode (*setbreakdowntol)(KSP, PetscReal);
   PetscErrorCode (*setmodifypc)(KSP, PetscErrorCode (*)(KSP, PetscInt, PetscInt, PetscReal, void *), void *, PetscErrorCode (*)(void *));
   PetscErrorCode (*modifypc)(KSP, PetscInt, PetscInt, PetscReal, void *); /* of the program; NULL: the preconditioner does not change */
-  void *modifyctx;
+  void     *modifyctx;
+  PetscBool modifyowned; /* KSPReset() destroys the context */
 
   /* BiCGStab */
   Vec guess; /* the initial guess, which the solution leaves out with a preconditioner from the right */
@@ -94,6 +95,9 @@ struct _KSPAMB {
 
 /* Are the operations of a vector those that passes stand for, PETSc's own? */
 PetscBool KSPAMBVecPlain(const struct _VecOps *ops, const struct _VecOps *petsc);
+
+/* Sets *owns to PETSC_FALSE if VecReplaceArray() may not replace the array of v, a vector of a solve on the host */
+extern PetscErrorCode KSPAMBVecOwnsArray(Vec v, PetscBool *owns);
 
 /* Makes a KSP the PETSc type of that name, and then a type that extends it */
 PetscErrorCode KSPAMBExtend(KSP, KSPType, PetscErrorCode (*solve)(KSP, KSPAMB *), KSPAMB **);
