@@ -6,6 +6,9 @@
 #include "mat/aij/aij.h"
 
 struct _MatOps MatAIJBaseSeq, MatAIJBaseMPI;
+#if defined(SYS_HAVE_DEVICE)
+const MatAIJDeferredAccess *MatAIJDeferredFunctions = NULL;
+#endif
 
 PetscErrorCode MatAIJCreateEmpty(PetscErrorCode (*create)(Mat), Mat *A)
 {
@@ -63,7 +66,7 @@ PetscErrorCode MatAIJGetPattern(Mat A, SysCSR *csr)
   PetscFunctionBegin;
 #if defined(SYS_HAVE_DEVICE)
   if (MatAIJIsDeferred(A)) {
-    PetscCall(MatAIJDeferredGetPattern(A, csr));
+    PetscCall((*MatAIJDeferredFunctions->getpattern)(A, csr));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 #endif
@@ -81,7 +84,7 @@ PetscErrorCode MatAIJGetSizes(Mat A, SysCSR *csr)
   PetscFunctionBegin;
 #if defined(SYS_HAVE_DEVICE)
   if (MatAIJIsDeferred(A)) {
-    PetscCall(MatAIJDeferredGetDevice(A, csr));
+    PetscCall((*MatAIJDeferredFunctions->getdevice)(A, csr));
     csr->i = csr->j = NULL;
     csr->a          = NULL;
     PetscFunctionReturn(PETSC_SUCCESS);
@@ -96,7 +99,9 @@ PetscErrorCode MatAIJGetArrays(Mat A, SysCSR *csr)
   const PetscScalar *a;
 
   PetscFunctionBegin;
-  PetscCall(MatAIJComplete(A));
+#if defined(SYS_HAVE_DEVICE)
+  if (MatAIJIsDeferred(A)) PetscCall((*MatAIJDeferredFunctions->complete)(A));
+#endif
   PetscCall(MatAIJGetPattern(A, csr));
   PetscCall(MatSeqAIJGetArrayRead(A, &a));
   csr->a = a;

@@ -106,9 +106,13 @@ extern PetscErrorCode MatAIJDeferMPI(Mat A);
 /* Restores the operations of a complete matrix, without entries */
 extern PetscErrorCode MatAIJDeferredForget(Mat A);
 
-/* The pattern on the host, and the arrays on the device */
-extern PetscErrorCode MatAIJDeferredGetPattern(Mat A, SysCSR *csr);
-extern PetscErrorCode MatAIJDeferredGetDevice(Mat A, SysCSR *csr);
+/* Access to deferred matrices, set before the first of them: the pattern on the host, the arrays on the device, completion */
+typedef struct {
+  PetscErrorCode (*getpattern)(Mat, SysCSR *);
+  PetscErrorCode (*getdevice)(Mat, SysCSR *);
+  PetscErrorCode (*complete)(Mat);
+} MatAIJDeferredAccess;
+extern const MatAIJDeferredAccess *MatAIJDeferredFunctions;
 
 /* Returns PETSC_TRUE if operations use the values of a sequential matrix on the device */
 static inline PetscBool MatAIJValuesOnDevice(Mat A)

@@ -63,7 +63,7 @@ static PetscErrorCode MatAIJDeviceFetch(PetscInt n, const int *device, PetscInt 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode MatAIJDeferredGetPattern(Mat A, SysCSR *csr)
+static PetscErrorCode MatAIJDeferredGetPattern(Mat A, SysCSR *csr)
 {
   MatAIJDeferred *d;
 
@@ -80,7 +80,7 @@ PetscErrorCode MatAIJDeferredGetPattern(Mat A, SysCSR *csr)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode MatAIJDeferredGetDevice(Mat A, SysCSR *csr)
+static PetscErrorCode MatAIJDeferredGetDevice(Mat A, SysCSR *csr)
 {
   MatAIJDeferred *d;
 
@@ -132,6 +132,8 @@ PetscErrorCode MatAIJDeferCreate(const SysCSR *csr, Mat *A)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static const MatAIJDeferredAccess access_functions = {MatAIJDeferredGetPattern, MatAIJDeferredGetDevice, MatAIJComplete};
+
 /* Copies *csr, which is on the device, and replaces the operations of A. *done = PETSC_FALSE if memory is short or PETSc has operations that petsc-amb does not know. */
 static PetscErrorCode MatAIJDeferTry(Mat A, const SysCSR *csr, PetscBool *done)
 {
@@ -147,6 +149,7 @@ static PetscErrorCode MatAIJDeferTry(Mat A, const SysCSR *csr, PetscBool *done)
   d->device.i = d->device.j = NULL;
   d->device.a               = NULL;
   *done                     = PETSC_TRUE;
+  MatAIJDeferredFunctions   = &access_functions;
   PetscCall(MatAIJDeviceCopy(csr->i ? (csr->m + 1) * sizeof(*csr->i) : 0, csr->i, &d->device.i, done));
   PetscCall(MatAIJDeviceCopy(csr->nz * sizeof(*csr->j), csr->j, &d->device.j, done));
   PetscCall(MatAIJDeviceCopy(csr->nz * sizeof(*csr->a), csr->a, &d->device.a, done));

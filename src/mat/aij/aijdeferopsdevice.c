@@ -38,7 +38,6 @@
     X(residual, (Mat A, Vec b, Vec x, Vec r), (A, b, x, r)) \
     X(adot, (Mat A, Vec x, Vec y, PetscScalar *dot), (A, x, y, dot)) \
     X(anorm, (Mat A, Vec x, PetscReal *norm), (A, x, norm)) \
-    X(equal, (Mat A, Mat B, PetscBool *same), (A, B, same)) \
     X(getdiagonal, (Mat A, Vec d), (A, d)) \
     X(diagonalscale, (Mat A, Vec l, Vec r), (A, l, r)) \
     X(diagonalset, (Mat A, Vec d, InsertMode mode), (A, d, mode)) \
@@ -49,8 +48,6 @@
     X(zerorowscolumns, (Mat A, PetscInt n, const PetscInt rows[], PetscScalar d, Vec x, Vec b), (A, n, rows, d, x, b)) \
     X(getdiagonalblock, (Mat A, Mat *B), (A, B)) \
     X(duplicate, (Mat A, MatDuplicateOption option, Mat *B), (A, option, B)) \
-    X(axpy, (Mat A, PetscScalar a, Mat B, MatStructure structure), (A, a, B, structure)) \
-    X(copy, (Mat A, Mat B, MatStructure structure), (A, B, structure)) \
     X(scale, (Mat A, PetscScalar a), (A, a)) \
     X(shift, (Mat A, PetscScalar a), (A, a)) \
     X(setrandom, (Mat A, PetscRandom r), (A, r)) \
@@ -102,6 +99,12 @@
     #define SOME_VERSIONS(X) X(getordering, (Mat A, MatOrderingType type, IS * row, IS * col), (A, type, row, col))
   #endif
 
+  /* Operations that also complete another matrix, B */
+  #define PAIRS(X) \
+    X(equal, (Mat A, Mat B, PetscBool *same), (A, B, same)) \
+    X(axpy, (Mat A, PetscScalar a, Mat B, MatStructure structure), (A, a, B, structure)) \
+    X(copy, (Mat A, Mat B, MatStructure structure), (A, B, structure))
+
   /* Operations that stay: products with vectors and matrices, settings that do not depend on entries, and functions that PETSc calls with other matrices first */
   #define STAY(X) \
     X(mult) X(multadd) X(multtranspose) X(multtransposeadd) X(productsetfromoptions) X(productsymbolic) X(productnumeric) \
@@ -129,13 +132,16 @@
     X(MatResetPreallocation, (Mat A), (A)) \
     X(MatResetHash, (Mat A), (A)) \
     X(MatSeqAIJSetColumnIndices, (Mat A, PetscInt j[]), (A, j)) \
-    X(MatIsTranspose, (Mat A, Mat B, PetscReal tol, PetscBool * is), (A, B, tol, is)) \
-    X(MatIsHermitianTranspose, (Mat A, Mat B, PetscReal tol, PetscBool * is), (A, B, tol, is)) \
     X(MatReorderForNonzeroDiagonal, (Mat A, PetscReal tol, IS row, IS col), (A, tol, row, col)) \
-    X(MatSeqAIJKron, (Mat A, Mat B, MatReuse reuse, Mat * C), (A, B, reuse, C)) \
     X(MatSetPreallocationCOO, (Mat A, PetscCount n, PetscInt i[], PetscInt j[]), (A, n, i, j)) \
     X(MatSetValuesCOO, (Mat A, const PetscScalar v[], InsertMode mode), (A, v, mode)) \
     X(MatDiagonalScaleLocal, (Mat A, Vec d), (A, d))
+
+  /* Methods that also complete another matrix, B */
+  #define METHOD_PAIRS(X) \
+    X(MatIsTranspose, (Mat A, Mat B, PetscReal tol, PetscBool * is), (A, B, tol, is)) \
+    X(MatIsHermitianTranspose, (Mat A, Mat B, PetscReal tol, PetscBool * is), (A, B, tol, is)) \
+    X(MatSeqAIJKron, (Mat A, Mat B, MatReuse reuse, Mat * C), (A, B, reuse, C))
 
 /* clang-format on */
 
@@ -144,6 +150,16 @@
     { \
       PetscFunctionBegin; \
       PetscCall(MatAIJComplete(A)); \
+      PetscCall((*A->ops->name)arguments); \
+      PetscFunctionReturn(PETSC_SUCCESS); \
+    }
+
+  #define COMPLETE_BOTH(name, parameters, arguments) \
+    static PetscErrorCode Deferred_##name parameters \
+    { \
+      PetscFunctionBegin; \
+      PetscCall(MatAIJComplete(A)); \
+      PetscCall(MatAIJComplete(B)); \
       PetscCall((*A->ops->name)arguments); \
       PetscFunctionReturn(PETSC_SUCCESS); \
     }
@@ -160,9 +176,24 @@
       PetscFunctionReturn(PETSC_SUCCESS); \
     }
 
+  #define COMPLETE_METHOD_BOTH(name, parameters, arguments) \
+    static PetscErrorCode Deferred_##name parameters \
+    { \
+      PetscErrorCode(*f) parameters; \
+\
+      PetscFunctionBegin; \
+      PetscCall(MatAIJComplete(A)); \
+      PetscCall(MatAIJComplete(B)); \
+      PetscCall(PetscObjectQueryFunction((PetscObject)A, #name "_C", &f)); \
+      PetscCall((*f)arguments); \
+      PetscFunctionReturn(PETSC_SUCCESS); \
+    }
+
 /* clang-format off */
 OPERATIONS(COMPLETE)
+PAIRS(COMPLETE_BOTH)
 METHODS(COMPLETE_METHOD)
+METHOD_PAIRS(COMPLETE_METHOD_BOTH)
 /* clang-format on */
 
 static PetscErrorCode Deferred_bindtocpu(Mat A, PetscBool bind)
@@ -229,6 +260,7 @@ static PetscErrorCode MatAIJDeferMethods(Mat A, MatAIJDeferred *d)
     if (d->methods[n]) PetscCall(PetscObjectComposeFunction((PetscObject)A, #name "_C", Deferred_##name)); \
     n++;
   METHODS(METHOD)
+  METHOD_PAIRS(METHOD)
   #undef METHOD
   PetscCall(PetscObjectComposeFunction((PetscObject)A, "MatProductSetFromOptions_anytype_C", MatProductSetFromOptions_Deferred));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -248,6 +280,7 @@ PetscErrorCode MatAIJDeferOperations(Mat A, MatAIJDeferred *d, PetscBool *done)
   rest.getinfo   = NULL;
   #define FORGET(name, ...) rest.name = NULL;
   OPERATIONS(FORGET)
+  PAIRS(FORGET)
   STAY(FORGET)
   #undef FORGET
   *done = PETSC_TRUE;
@@ -260,6 +293,7 @@ PetscErrorCode MatAIJDeferOperations(Mat A, MatAIJDeferred *d, PetscBool *done)
   #define REPLACE(name, parameters, arguments) \
     if (A->ops->name) A->ops->name = Deferred_##name;
   OPERATIONS(REPLACE)
+  PAIRS(REPLACE)
   #undef REPLACE
   A->ops->destroy = MatDestroy_AIJDeferred;
   A->ops->convert = Deferred_convert;
@@ -288,6 +322,7 @@ PetscErrorCode MatAIJDeferRestore(Mat A, const MatAIJDeferred *d)
     if (d->methods[n]) PetscCall(PetscObjectComposeFunction((PetscObject)A, #name "_C", d->methods[n])); \
     n++;
   METHODS(METHOD)
+  METHOD_PAIRS(METHOD)
   #undef METHOD
   PetscCall(PetscObjectComposeFunction((PetscObject)A, "MatProductSetFromOptions_anytype_C", NULL));
   PetscCall(PetscObjectChangeTypeName((PetscObject)A, seq ? MATSEQAIJCUSPARSE : MATMPIAIJCUSPARSE));

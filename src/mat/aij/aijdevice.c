@@ -148,7 +148,7 @@ PetscErrorCode MatAIJDeviceGetCSR(Mat A, SysCSR *csr, SysStream *stream)
   if (MatAIJIsDeferred(A)) {
     SysCSR device;
 
-    PetscCall(MatAIJDeferredGetDevice(A, &device));
+    PetscCall((*MatAIJDeferredFunctions->getdevice)(A, &device));
     csr->i = device.i;
     csr->j = device.j;
     csr->a = device.a;
