@@ -129,6 +129,11 @@ static PetscErrorCode MatFactorNumeric_AMB(Mat F, Mat A, const MatFactorInfo *in
   PetscCall(FactorGetWhere(&where));
   PetscCall(MatSeqAIJGetArrayRead(A, &a));
   PetscCall(MatSeqAIJRestoreArrayRead(A, &a));
+  if (f->device) { /* the numeric phase of ICC does not set all of them */
+    F->ops->solve          = f->solve[0];
+    F->ops->solvetranspose = f->solve[1];
+    F->ops->matsolve       = f->matsolve;
+  }
   PetscCall((*f->numeric)(F, A, info));
   f->solve[0] = F->ops->solve;
   f->solve[1] = F->ops->solvetranspose;
@@ -153,7 +158,7 @@ static PetscErrorCode MatFactorAMBSymbolicEnd(Mat F, IS rows, IS cols)
   PetscCall(ISDestroy(&f->cols));
   f->rows    = rows;
   f->cols    = cols;
-  f->planned = f->declined = PETSC_FALSE;
+  f->planned = f->declined = f->current = PETSC_FALSE;
   if (f->symmetric) {
     f->numeric                    = F->ops->choleskyfactornumeric;
     F->ops->choleskyfactornumeric = MatFactorNumeric_AMB;

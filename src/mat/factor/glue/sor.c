@@ -68,7 +68,7 @@ static PetscErrorCode SORSetUp(Mat A, MatSORAMB *s)
 {
   SysCSR     csr;
   FactorRows rows[2];
-  PetscInt  *behind, nodes;
+  PetscInt  *behind, nodes = 0;
   PetscBool  good;
   SysStatus  status = SYS_SUCCESS;
 
@@ -159,7 +159,12 @@ PetscErrorCode MatSORAMBInstall(Mat A)
   MatSORAMB     *s;
 
   PetscFunctionBegin;
-  if (!MatShadowIsSequential(A) || MatAIJIsCUSPARSE(A) || A->ops->sor != MatAIJBaseSeq.sor) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!MatShadowIsSequential(A) || MatAIJIsCUSPARSE(A) || (A->ops->sor != MatAIJBaseSeq.sor && A->ops->sor != MatSOR_AMB)) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscObjectQuery((PetscObject)A, SOR_NAME, (PetscObject *)&container)); /* MatHeaderMerge() leaves the operation, and another matrix's container or none */
+  if (container) {
+    PetscCall(PetscContainerGetPointer(container, (void **)&s));
+    if (s->owner == A) PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscCall(PetscNew(&s));
   s->owner   = A;
   s->pattern = A->nonzerostate;

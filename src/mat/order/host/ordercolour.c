@@ -62,6 +62,9 @@ static SysStatus GraphCreate(const SysCSR *A, int64_t bs, SysInt *work, Graph *G
 {
   const int64_t n = A->m / bs;
 
+#if !defined(SYS_INT64)
+  if (A->i[A->m] > INT32_MAX / 2) return SYS_TOO_LARGE; /* both ends of each entry are counted */
+#endif
   G->n = n;
   G->i = calloc((size_t)n + 2, sizeof(*G->i));
   if (!G->i) return SYS_OUT_OF_MEMORY;

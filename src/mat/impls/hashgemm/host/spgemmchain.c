@@ -70,13 +70,14 @@ static ChainWindow ChainWindowOf(void *p, size_t size)
 /* Moves the window's begin to first; bytes up to end were written */
 static void ChainWindowMove(ChainWindow *w, size_t first, size_t end)
 {
-  const size_t mapped = SysMappedSize(w->size, 1);
+  const size_t mapped = SysMappedSize(w->size, SPGEMM_MAPPED_PAGES);
   size_t       n, moved;
 
   if (!mapped) return;
   end = (end + SYS_HUGE_PAGE - 1) / SYS_HUGE_PAGE * SYS_HUGE_PAGE;
   if (w->end < end) w->end = end;
-  first = first / SYS_HUGE_PAGE * SYS_HUGE_PAGE;
+  first = SysMin(first, end) / SYS_HUGE_PAGE * SYS_HUGE_PAGE; /* rows that are not computed yet may be needed first, and begin at 0 */
+  if (first <= w->first) return;
   n     = first - w->first;
   moved = n < mapped - w->end ? n : mapped - w->end;
   if (moved && SysMovePages(w->p + w->end, w->p + w->first, moved)) w->end += moved;
@@ -87,7 +88,7 @@ static void ChainWindowMove(ChainWindow *w, size_t first, size_t end)
 
 static double ChainWindowBytes(const ChainWindow *w)
 {
-  return SysMappedSize(w->size, 1) ? (double)(w->end - w->first) : (double)w->size;
+  return SysMappedSize(w->size, SPGEMM_MAPPED_PAGES) ? (double)(w->end - w->first) : (double)w->size;
 }
 
 /* Returns the first row of T, from c on, that needs `row` or a later row of A P. last: the last row of A P that each row of T or an earlier one needs. */
