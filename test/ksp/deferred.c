@@ -179,6 +179,36 @@ static PetscErrorCode Equal(TestDiff *d, Mat P, Mat R)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Two matrices that have their entries on the GPU only: each of these operations completes both */
+static PetscErrorCode TwoDeferred(TestDiff *d, Mat P, Mat R)
+{
+  PetscBool same;
+  KSP       ksp[2];
+  Mat       X, Y, Z;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatDuplicate(R, MAT_COPY_VALUES, &Z));
+  PetscCall(MatScale(Z, 3.0));
+  for (int k = 0; k < 3; k++) {
+    PetscCall(Create(&ksp[0], &X));
+    PetscCall(Create(&ksp[1], &Y));
+    TestExpect(d, "one of the two begins with an AIJ", (PetscBool)(Deferred(X) && Deferred(Y)));
+    if (k == 0) {
+      PetscCall(MatEqual(X, Y, &same));
+      TestExpect(d, "MatEqual() says that it differs", same);
+    } else if (k == 1) {
+      PetscCall(MatAXPY(Y, 2.0, X, SAME_NONZERO_PATTERN));
+    } else {
+      PetscCall(MatCopy(X, Y, SAME_NONZERO_PATTERN));
+    }
+    PetscCall(Same(d, X, R));
+    PetscCall(Same(d, Y, k == 1 ? Z : R));
+    for (int i = 0; i < 2; i++) PetscCall(KSPDestroy(&ksp[i]));
+  }
+  PetscCall(MatDestroy(&Z));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode Copied(TestDiff *d, Mat P, Mat R)
 {
   Mat Y;
@@ -371,6 +401,7 @@ static const struct {
   {"MatEqual",            Equal           },
   {"MatCopy",             Copied          },
   {"MatCopy to it",       CopiedTo        },
+  {"two deferred",        TwoDeferred     },
   {"MatScale",            Scaled          },
   {"MatSetValue",         ValueSet        },
   {"MatCreateSubMatrix",  SubMatrix       },
