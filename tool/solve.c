@@ -298,6 +298,33 @@ static PetscErrorCode SolveSystem(MPI_Comm comm, const char input[], PetscBool s
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The first matrix of petsc-amb on a GPU gives every later AIJCUSPARSE its format: with both, AIJCUSPARSE must come first, and the types solve all
+   systems one after the other */
+static PetscErrorCode SolveOrder(MPI_Comm comm, PetscInt ntypes, char *types[], PetscBool *apart)
+{
+  const char *const *ours;
+  const char        *first    = NULL; /* the first type of petsc-amb */
+  PetscBool          cusparse = PETSC_FALSE;
+  PetscInt           nours;
+
+  PetscFunctionBegin;
+  PetscCall(PetscAMBGetTypes(PETSC_FALSE, &nours, &ours));
+  for (PetscInt k = 0; k < ntypes; k++) {
+    const size_t len = strcspn(types[k], "/@");
+    PetscBool    same;
+
+    PetscCall(PetscStrncmp(types[k], MATAIJCUSPARSE, sizeof(MATAIJCUSPARSE) - 1, &same));
+    PetscCheck(!same || !first, comm, PETSC_ERR_USER_INPUT, "-types: %s comes after %s, whose format it would get on a GPU; name it first", types[k], first);
+    if (same) cusparse = PETSC_TRUE;
+    for (PetscInt t = 0; t < nours && !first; t++) {
+      PetscCall(PetscStrncmp(types[k], ours[t], len, &same));
+      if (same && strlen(ours[t]) == len) first = types[k];
+    }
+  }
+  *apart = (PetscBool)(cusparse && first);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode SolveRun(MPI_Comm comm, int n, char *inputs[], PetscBool *right)
 {
   Solver   *s;
@@ -322,6 +349,7 @@ PetscErrorCode SolveRun(MPI_Comm comm, int n, char *inputs[], PetscBool *right)
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-rounds", &least, NULL));
   PetscCheck(least > 0 && least <= MAX_ROUNDS, comm, PETSC_ERR_USER_INPUT, "-rounds %" PetscInt_FMT " is not between 1 and %d", least, MAX_ROUNDS);
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-scaled", &scaled, NULL));
+  PetscCall(SolveOrder(comm, ntypes, types, &apart));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-apart", &apart, NULL));
   together = apart ? 1 : ntypes;
   PetscCall(CommandGetOutputs(comm, csv, json, sizeof(csv)));

@@ -93,6 +93,7 @@ expect "a misspelt option of PETSc" 2 "^petscamb: -ksp_tpye: this option was not
 expect "a misspelt type of petsc-amb" 2 "^petscamb: -types nusell: there is no such type; did you mean nussell\?$" "$petscamb" bench p7:5 -types aij,nusell
 expect "a misspelt type of PETSc" 2 "^petscamb: -types aijcuspars: there is no such type; did you mean aijcusparse\?$" "$petscamb" bench p7:5 -types aijcuspars
 expect "a misspelt peer" 2 "^petscamb: -types graphblass: there is no such type; did you mean graphblas\?$" "$petscamb" bench p7:5 -types graphblass
+expect "aijcusparse after a type of petsc-amb" 1 "^petscamb: -types: aijcusparse/cg comes after amb@one/cg, whose format it would get on a GPU; name it first$" "$petscamb" solve p7:5 -types aij,amb@one/cg,aijcusparse/cg
 expect "another word as type" 2 "^petscamb: -types something: there is no such type$" "$petscamb" solve p7:5 -types something
 expect "a type of some PETScs" 0 "^ +scalapack +absent: |^  spmv +scalapack " "$petscamb" bench p7:5 -types aij,scalapack -reps 1
 expect "products with dense matrices" 0 "^  spmmt:3 +amb +[0-9]" "$petscamb" bench p7:5 -types aij,amb -ops spmm,spmmt -columns 2,3 -reps 1
