@@ -247,6 +247,16 @@ PetscScalar TestValueGeneral(PetscInt i, PetscInt j)
   return TestNumber(i, j) + (i == j ? 3.0 : 0.0);
 }
 
+PetscScalar TestValueConvection(PetscInt i, PetscInt j)
+{
+  return i == j ? 4.3 : -1 + 0.3 * PetscAbsReal(TestReal(i, j)) + (i < j ? 0.4 : -0.4);
+}
+
+PetscScalar TestValueSymmetric(PetscInt i, PetscInt j)
+{
+  return i == j ? 4.05 : -1 + 0.3 * PetscAbsReal(TestReal(PetscMin(i, j), PetscMax(i, j)));
+}
+
 PetscInt TestRowNone(PetscInt i, PetscInt M, PetscInt N, PetscInt cols[])
 {
   return 0;
@@ -279,6 +289,17 @@ PetscInt TestRowGrid(PetscInt i, PetscInt M, PetscInt N, PetscInt cols[])
   if (i % n < n - 1) cols[k++] = i + 1;
   if (i + n < M) cols[k++] = i + n;
   return k;
+}
+
+PetscInt TestRowFar(PetscInt i, PetscInt M, PetscInt N, PetscInt cols[])
+{
+  const PetscInt near[] = {i - 66000, i - 300, i, i + 300, i + 66000};
+  PetscInt       n      = 0;
+
+  for (int k = 0; k < 5; k++) {
+    if (near[k] >= 0 && near[k] < N) cols[n++] = near[k];
+  }
+  return n;
 }
 
 PetscInt TestRowBlocks(PetscInt i, PetscInt M, PetscInt N, PetscInt cols[])

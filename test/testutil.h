@@ -97,6 +97,10 @@ typedef struct {
 
 PetscScalar TestValueGeneral(PetscInt i, PetscInt j);
 
+/* Of a diagonally dominant matrix on TestRowGrid: other values in the two triangles, or the same */
+PetscScalar TestValueConvection(PetscInt i, PetscInt j);
+PetscScalar TestValueSymmetric(PetscInt i, PetscInt j);
+
 PetscInt TestRowNone(PetscInt i, PetscInt M, PetscInt N, PetscInt cols[]);
 PetscInt TestRowFull(PetscInt i, PetscInt M, PetscInt N, PetscInt cols[]);
 
@@ -105,6 +109,9 @@ PetscInt TestRowHub(PetscInt i, PetscInt M, PetscInt N, PetscInt cols[]);
 
 /* The five-point stencil on a grid of sqrt(M) by sqrt(M) points */
 PetscInt TestRowGrid(PetscInt i, PetscInt M, PetscInt N, PetscInt cols[]);
+
+/* Neighbors so far away that columns need more than 16 bits */
+PetscInt TestRowFar(PetscInt i, PetscInt M, PetscInt N, PetscInt cols[]);
 
 /* Nodes of three unknowns on a line, each coupled with the next ones and with a far one */
 PetscInt       TestRowBlocks(PetscInt i, PetscInt M, PetscInt N, PetscInt cols[]);

@@ -5,18 +5,13 @@ static char help[] = "The preconditioner ambinverse: solutions, transposed ones,
 #include <petscksp.h>
 #include <petscamb.h>
 
-static PetscScalar ValueConvection(PetscInt i, PetscInt j)
-{
-  return i == j ? 4.3 : -1 + 0.3 * PetscAbsReal(TestReal(i, j)) + (i < j ? 0.4 : -0.4);
-}
-
 static PetscScalar ValueLaplacian(PetscInt i, PetscInt j)
 {
   return i == j ? 4.05 : -1.0;
 }
 
-static const TestShape convection = {"convection", 400, 400, TestRowGrid, ValueConvection, PETSC_FALSE};
-static const TestShape large      = {"large", 8281, 8281, TestRowGrid, ValueConvection, PETSC_FALSE};
+static const TestShape convection = {"convection", 400, 400, TestRowGrid, TestValueConvection, PETSC_FALSE};
+static const TestShape large      = {"large", 8281, 8281, TestRowGrid, TestValueConvection, PETSC_FALSE};
 static const TestShape laplacian  = {"laplacian", 2500, 2500, TestRowGrid, ValueLaplacian, PETSC_FALSE};
 
 /* Is y = scale x? */

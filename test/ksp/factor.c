@@ -5,16 +5,6 @@ static char help[] = "MATSOLVERAMB beside MATSOLVERPETSC: solves, transposed one
 #include "../testutil.h"
 #include <time.h>
 
-static PetscScalar ValueSymmetric(PetscInt i, PetscInt j)
-{
-  return i == j ? 4.05 : -1 + 0.3 * PetscAbsReal(TestReal(PetscMin(i, j), PetscMax(i, j)));
-}
-
-static PetscScalar ValueConvection(PetscInt i, PetscInt j)
-{
-  return i == j ? 4.3 : -1 + 0.3 * PetscAbsReal(TestReal(i, j)) + (i < j ? 0.4 : -0.4);
-}
-
 static PetscScalar ValueBlocks(PetscInt i, PetscInt j)
 {
   return i == j ? 8.0 : 0.5 * TestReal(PetscMin(i, j), PetscMax(i, j));
@@ -24,7 +14,7 @@ static PetscScalar ValueBlocks(PetscInt i, PetscInt j)
 static PetscScalar ValuePivot(PetscInt i, PetscInt j)
 {
   if (i == 7 || j == 7) return 0.0;
-  return ValueSymmetric(i, j);
+  return TestValueSymmetric(i, j);
 }
 
 static PetscScalar ValueOne(PetscInt i, PetscInt j)
@@ -38,10 +28,10 @@ static PetscInt RowDiagonal(PetscInt i, PetscInt M, PetscInt N, PetscInt cols[])
   return 1;
 }
 
-static const TestShape convection = {"convection", 900, 900, TestRowGrid, ValueConvection, PETSC_FALSE};
-static const TestShape symmetric  = {"symmetric", 900, 900, TestRowGrid, ValueSymmetric, PETSC_FALSE};
+static const TestShape convection = {"convection", 900, 900, TestRowGrid, TestValueConvection, PETSC_FALSE};
+static const TestShape symmetric  = {"symmetric", 900, 900, TestRowGrid, TestValueSymmetric, PETSC_FALSE};
 static const TestShape blocks     = {"blocks", 324, 324, TestRowBlocks, ValueBlocks, PETSC_FALSE};
-static const TestShape diagonal   = {"diagonal", 33, 33, RowDiagonal, ValueSymmetric, PETSC_FALSE};
+static const TestShape diagonal   = {"diagonal", 33, 33, RowDiagonal, TestValueSymmetric, PETSC_FALSE};
 static const TestShape pivot      = {"pivot", 100, 100, TestRowGrid, ValuePivot, PETSC_FALSE};
 
 /* ------------------------------------------------- factors ------------------------------------------------- */
@@ -261,20 +251,8 @@ static PetscErrorCode Pivots(TestDiff *d)
 
 /* ------------------------------------------------- bits ------------------------------------------------- */
 
-/* Neighbors so far away that columns need more than 16 bits */
-static PetscInt RowFar(PetscInt i, PetscInt M, PetscInt N, PetscInt cols[])
-{
-  const PetscInt near[] = {i - 66000, i - 300, i, i + 300, i + 66000};
-  PetscInt       n      = 0;
-
-  for (int k = 0; k < 5; k++) {
-    if (near[k] >= 0 && near[k] < N) cols[n++] = near[k];
-  }
-  return n;
-}
-
-static const TestShape far   = {"far", 70000, 70000, RowFar, ValueSymmetric, PETSC_FALSE};
-static const TestShape large = {"large", 10000, 10000, TestRowGrid, ValueSymmetric, PETSC_FALSE};
+static const TestShape far   = {"far", 70000, 70000, TestRowFar, TestValueSymmetric, PETSC_FALSE};
+static const TestShape large = {"large", 10000, 10000, TestRowGrid, TestValueSymmetric, PETSC_FALSE};
 
 /* Did the compiler of PETSc fuse a multiplication with a subtraction? Then the product of x and v keeps its low digits, and b - v x is not zero. */
 static PetscErrorCode Fuses(PetscBool *fuses)

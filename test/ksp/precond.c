@@ -6,16 +6,6 @@ static char help[] = "Solvers and preconditioners take the same number of iterat
 
 /* ------------------------------------------------- systems ------------------------------------------------- */
 
-static PetscScalar ValueSymmetric(PetscInt i, PetscInt j)
-{
-  return i == j ? 4.05 : -1 + 0.3 * PetscAbsReal(TestReal(PetscMin(i, j), PetscMax(i, j)));
-}
-
-static PetscScalar ValueConvection(PetscInt i, PetscInt j)
-{
-  return i == j ? 4.3 : -1 + 0.3 * PetscAbsReal(TestReal(i, j)) + (i < j ? 0.4 : -0.4);
-}
-
 static PetscScalar ValueBlocks(PetscInt i, PetscInt j)
 {
   return i == j ? 8.0 : 0.5 * TestReal(PetscMin(i, j), PetscMax(i, j));
@@ -32,8 +22,8 @@ static PetscScalar ValueOne(PetscInt i, PetscInt j)
   return 1.0;
 }
 
-static const TestShape symmetric     = {"symmetric", 900, 900, TestRowGrid, ValueSymmetric, PETSC_FALSE};
-static const TestShape convection    = {"convection", 900, 900, TestRowGrid, ValueConvection, PETSC_FALSE};
+static const TestShape symmetric     = {"symmetric", 900, 900, TestRowGrid, TestValueSymmetric, PETSC_FALSE};
+static const TestShape convection    = {"convection", 900, 900, TestRowGrid, TestValueConvection, PETSC_FALSE};
 static const TestShape blocks        = {"blocks", 324, 324, TestRowBlocks, ValueBlocks, PETSC_FALSE};
 static const TestShape interpolation = {"interpolation", 900, 225, RowAggregate, ValueOne, PETSC_FALSE};
 

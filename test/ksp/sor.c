@@ -3,11 +3,6 @@ static char help[] = "MatSOR() of petsc-amb beside PETSc's: sweeps, factors, shi
 
 #include "../testutil.h"
 
-static PetscScalar ValueConvection(PetscInt i, PetscInt j)
-{
-  return i == j ? 4.3 : -1 + 0.3 * PetscAbsReal(TestReal(i, j)) + (i < j ? 0.4 : -0.4);
-}
-
 static PetscScalar ValueBlocks(PetscInt i, PetscInt j)
 {
   return i == j ? 8.0 : 0.5 * TestReal(PetscMin(i, j), PetscMax(i, j));
@@ -15,19 +10,7 @@ static PetscScalar ValueBlocks(PetscInt i, PetscInt j)
 
 static PetscScalar ValueZero(PetscInt i, PetscInt j)
 {
-  return i == j && i == 70 ? 0.0 : ValueConvection(i, j);
-}
-
-/* Neighbors so far away that columns need more than 16 bits */
-static PetscInt RowFar(PetscInt i, PetscInt M, PetscInt N, PetscInt cols[])
-{
-  const PetscInt near[] = {i - 66000, i - 300, i, i + 300, i + 66000};
-  PetscInt       n      = 0;
-
-  for (int k = 0; k < 5; k++) {
-    if (near[k] >= 0 && near[k] < N) cols[n++] = near[k];
-  }
-  return n;
+  return i == j && i == 70 ? 0.0 : TestValueConvection(i, j);
 }
 
 static PetscInt RowChain(PetscInt i, PetscInt M, PetscInt N, PetscInt cols[])
@@ -38,10 +21,10 @@ static PetscInt RowChain(PetscInt i, PetscInt M, PetscInt N, PetscInt cols[])
   return n;
 }
 
-static const TestShape grid   = {"grid", 4096, 4096, TestRowGrid, ValueConvection, PETSC_FALSE};
+static const TestShape grid   = {"grid", 4096, 4096, TestRowGrid, TestValueConvection, PETSC_FALSE};
 static const TestShape blocks = {"blocks", 999, 999, TestRowBlocks, ValueBlocks, PETSC_FALSE};
-static const TestShape far    = {"far", 70000, 70000, RowFar, ValueConvection, PETSC_FALSE};
-static const TestShape chain  = {"chain", 1000, 1000, RowChain, ValueConvection, PETSC_FALSE};
+static const TestShape far    = {"far", 70000, 70000, TestRowFar, TestValueConvection, PETSC_FALSE};
+static const TestShape chain  = {"chain", 1000, 1000, RowChain, TestValueConvection, PETSC_FALSE};
 static const TestShape zero   = {"zero", 400, 400, TestRowGrid, ValueZero, PETSC_FALSE};
 
 #define SWEEPS 125 /* after some of them petsc-amb has its layout */
