@@ -234,8 +234,8 @@ static PetscErrorCode MatFactorGetSolverType_AMB(Mat F, MatSolverType *type)
    The time of a solve grows with the number of levels, where the level of a row is the length of the longest chain of rows that it depends on. The ordering
    `MATORDERINGAMBCOLOR` makes few levels.
 
-   For a matrix on the host all operations but `MatSolve()` are those of `MATSOLVERPETSC`. After some solves, those with a factor in the natural order run from a second copy
-   of it, in which rows that do not depend on one another follow each other; sums, and so bits, are those of PETSc.
+   For a matrix on the host only `MatSolve()` differs from `MATSOLVERPETSC`. After some solves with a factor in the natural order, it reads a second copy of the factor, in
+   which rows that do not depend on one another follow each other. The order of sums, and so the bits of the result, are PETSc's.
 
    Example:
 .vb

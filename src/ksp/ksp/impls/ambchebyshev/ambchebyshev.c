@@ -212,7 +212,7 @@ static PetscErrorCode KSPChebyshevEstEigSet_AMBChebyshev(KSP ksp, PetscReal a, P
    `PCPBJACOBI` with blocks of at most 32 rows, the polynomials are of the optimized fourth kind, the operator has a null space, the solve is transposed, scalars are complex,
    or the vectors have operations of the program.
 
-   Polynomials of the fourth kind (`-ksp_chebyshev_kind fourth`, of PETSc 3.19 and newer) have the passes and the cost of those of the first kind.
+   Polynomials of the fourth kind (`-ksp_chebyshev_kind fourth`, of PETSc 3.19 and newer) take the same passes and the same time as those of the first kind.
 
    `PCGAMG` hands its own estimates of eigenvalues to smoothers of the type `KSPCHEBYSHEV`. It does not know this type, and each level makes an estimate of its own.
    With `-petscamb_for_ksp`, and by default on a GPU, smoothers keep the name of their type and get the estimates of `PCGAMG`.

@@ -148,14 +148,14 @@ static PetscErrorCode KSPAMBGMRESExtend(KSP ksp, KSPType type)
    Level: intermediate
 
    Notes:
-   Everything but the type's name is that of `KSPGMRES`, functions and options too; results differ by rounding. One pass reads the basis for all products with the new
+   Functions and options of `KSPGMRES` work unchanged; results differ by rounding. One pass reads the basis for all products with the new
    vector, and one subtracts and makes the norm. Modified Gram-Schmidt makes the coefficients of PETSc's from the products of the vectors of the basis with each
    other, which the first pass makes too.
 
    `PCNONE`, `PCJACOBI` and `PCPBJACOBI` are applied in a pass that does other work. Other preconditioners are applied as `KSPGMRES` does. The preconditioner may be
    applied from the left or from the right.
 
-   A solve is that of `KSPGMRES` itself, which `-info` reports, if scalars are complex, the vectors are not of the types `VECSEQ` or `VECMPI` or have operations of
+   `KSPGMRES` itself makes the solve, and `-info` reports it, if scalars are complex, the vectors are not of the types `VECSEQ` or `VECMPI` or have operations of
    the program, the solve is transposed, the preconditioner is applied symmetrically, singular values, eigenvalues, Ritz pairs or a history of errors are computed, the
    orthogonalization is one of the program, or `KSPGMRESMonitorKrylov()` is a monitor.
 
@@ -195,12 +195,12 @@ static PetscErrorCode KSPCreate_AMBGMRES_Chosen(KSP ksp)
    Level: intermediate
 
    Notes:
-   Everything but the type's name is that of `KSPFGMRES`, functions and options too; results differ by rounding.
+   Functions and options of `KSPFGMRES` work unchanged; results differ by rounding.
 
    `PCNONE`, `PCJACOBI` and `PCPBJACOBI` do not change, so that a pass applies them and the preconditioned basis is not stored, unless the program sets a function
    that may change the preconditioner.
 
-   A solve is that of `KSPFGMRES` itself in the cases that `KSPAMBGMRES` names.
+   `KSPFGMRES` itself makes the solve in the cases that the page of `KSPAMBGMRES` lists.
 
 .seealso: `KSPFGMRES`, `KSPAMBGMRES`, `KSPAMBCG`, `KSPAMBBCGS`
 M*/
