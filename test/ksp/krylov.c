@@ -1313,7 +1313,7 @@ int main(int argc, char **argv)
   testset:
     requires: double
     timeoutfactor: 3
-    args: -mat_shadow_tune off -options_left 0 -petscamb_for_ksp 0
+    args: -mat_shadow_tune off -options_left 0 -petscamb_for_ksp 0 -options_suppress_deprecated_warnings
     output_file: output/krylov.out
     test:
       suffix: aij
