@@ -2,7 +2,7 @@
 """Which tests run at the same time: runtests.py deals cores and GPUs to them.
 
 A test takes a place for each of its processes, and a part of the memory of as many GPUs as it says (Need). A GPU whose memory is given out takes no further
-test, nor one with SHARED processes, and one that is reserved runs its test alone. Tests start in the order of the list: where a test waits for cores, those behind
+test, nor one with IN_TURNS or, by CUDA's Multi-Process Service, SIDE_BY_SIDE processes, and one that is reserved runs its test alone. Tests start in the order of the list: where a test waits for cores, those behind
 it wait too; a test that waits for GPUs lets those pass that use none. Tests that want a GPU alone run when all others have ended: for each of them, a GPU would
 have to wait for its longest test. A part that compiles for later parts of a script uses several cores, so only BUILDS of the cores take such parts.
 """
@@ -14,13 +14,15 @@ import itertools
 import os
 import queue
 import re
+import shutil
 import subprocess
 import threading
 
 MEMORY = 1.0          # GB of a GPU for each process of a test that says nothing: CUDA takes 0.5 GB for a context
 UNKNOWN = 4.0         # GB of a GPU of which only the name is known: a few tests at a time
 LEFT = 0.9            # the part of the free memory that is given out
-SHARED = 6            # processes on a GPU at a time: they have it in turns, and each change of the process takes longer than most kernels
+IN_TURNS = 6          # processes on a GPU at a time without the service: each change of the process takes longer than most kernels
+SIDE_BY_SIDE = 24     # with it; it takes 48
 BUILDS = 0.25         # of the cores, for parts that compile
 
 Need = collections.namedtuple("Need", "count alone memory processes", defaults=(1, False, MEMORY, 1))
@@ -87,6 +89,34 @@ def describe(gpus):
     return ["GPU %s: %.1f GB for tests" % (gpu.index, gpu.free) for gpu in gpus]
 
 
+class Service:
+    """CUDA's Multi-Process Service for tests that share GPUs, from here to the end: their kernels run side by side. variables: what such a test has in its environment,
+    nothing where the service is not installed, does not start, or the user has one."""
+
+    def __init__(self, gpus, folder):
+        self.variables = {}
+        if not gpus or "CUDA_MPS_PIPE_DIRECTORY" in os.environ or not shutil.which("nvidia-cuda-mps-control"):
+            return
+        os.mkdir(folder)
+        variables = {"CUDA_MPS_PIPE_DIRECTORY": folder, "CUDA_MPS_LOG_DIRECTORY": folder}
+        if self._control(["-d"], variables):
+            self.variables = variables
+
+    @staticmethod
+    def _control(arguments, variables, text=""):
+        try:
+            return not subprocess.run(["nvidia-cuda-mps-control"] + arguments, env=dict(os.environ, **variables), input=text, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, universal_newlines=True, timeout=60).returncode
+        except (OSError, subprocess.SubprocessError):
+            return False
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error):
+        if self.variables:
+            self._control([], self.variables, "quit\n")
+
+
 class Cores:
     """Runs of several processes take as many places, as far as there are that many: in turn, each in a thread of its own."""
 
@@ -110,8 +140,8 @@ class Cores:
 class Dealer:
     """Cores and GPUs, and the tests that have some of them."""
 
-    def __init__(self, cores, gpus):
-        self.cores, self.free, self.gpus, self.builds = cores, cores, gpus, 0
+    def __init__(self, cores, gpus, shared=IN_TURNS):
+        self.cores, self.free, self.gpus, self.builds, self.shared = cores, cores, gpus, 0, shared
 
     def places(self, ranks):
         return min(max(1, ranks), self.cores)
@@ -138,7 +168,7 @@ class Dealer:
                 return None
             taken = waiting
         else:
-            fitting = [gpu for gpu in self.gpus if gpu.reserved is None and (gpu.free >= need.memory and gpu.processes + need.processes <= SHARED or not gpu.tests)]
+            fitting = [gpu for gpu in self.gpus if gpu.reserved is None and (gpu.free >= need.memory and gpu.processes + need.processes <= self.shared or not gpu.tests)]
             if len(fitting) < count:
                 return None
             taken = sorted(fitting, key=lambda gpu: (-gpu.free, gpu.tests))[:count]

@@ -61,6 +61,7 @@ class Test:
         self.elapsed = self.cpu = 0.0
         self.wanted = None  # the lines of output that its block has, in place of the file
         self.parts, self.arguments, self.folder, self.results = [dealing.Need(0)], [""], None, []
+        self.again = False  # did a part run again?
 
 
 # ------------------------------------------------- matrix types -------------------------------------------------
@@ -316,8 +317,8 @@ def find(conf):
 
 # ------------------------------------------------- running -------------------------------------------------
 
-def environment(folder, gpus=()):
-    env = dict(os.environ, TMPDIR=folder, LC_ALL="C")
+def environment(folder, gpus=(), more={}):
+    env = dict(os.environ, TMPDIR=folder, LC_ALL="C", **more)
     env.setdefault("OMP_NUM_THREADS", "2")
     env.setdefault("OMP_WAIT_POLICY", "passive")
     if gpus and None not in [gpu.name for gpu in gpus]:
@@ -418,12 +419,12 @@ def wait(child, timeout):
         pause = min(2 * pause, 0.05)
 
 
-def shell(command, folder, timeout, data=b"", gpus=()):
+def shell(command, folder, timeout, data=b"", gpus=(), more={}):
     """(exit code or reason, stdout, stderr, CPU seconds) of a command with all its children, which do not outlive it."""
     with tempfile.TemporaryFile(dir=folder) as given, tempfile.TemporaryFile(dir=folder) as out, tempfile.TemporaryFile(dir=folder) as err:
         given.write(data)
         given.seek(0)
-        child = start(["bash", "-c", command], cwd=folder, env=environment(folder, gpus), stdin=given, stdout=out, stderr=err)
+        child = start(["bash", "-c", command], cwd=folder, env=environment(folder, gpus, more), stdin=given, stdout=out, stderr=err)
         try:
             code, cpu = wait(child, timeout)
         finally:
@@ -467,14 +468,14 @@ def compare(test, folder, failure, out, err, report):
     return ("fail", test.name, "%s\n%s\n%s" % (test.command, last_lines(diff, 60), last_lines(err))) if diff else ("ok", test.name, "")
 
 
-def judge(test, folder, part=0, gpus=()):
+def judge(test, folder, part=0, gpus=(), more={}):
     """[(state, name, detail)] of a part of a test, with state ok, fail or skip."""
     if test.error:
         return [("fail", test.name, test.error)]
     if test.skip:
         return [("skip", test.name, test.skip)]
     command = ("%s %s" % (test.command, test.arguments[part])).strip()
-    code, out, err, cpu = shell(command, folder, test.timeout, gpus=gpus)
+    code, out, err, cpu = shell(command, folder, test.timeout, gpus=gpus, more=more)
     test.cpu += cpu
     report = "%s\n%s\n%s" % (command, last_lines(out), last_lines(err))
     if code != 0:
@@ -494,13 +495,19 @@ def judge(test, folder, part=0, gpus=()):
     return found or [("ok", test.name, "")] * (len(test.parts) == 1)
 
 
-def run_part(test, part, gpus, work):
-    """Runs one of the test's commands in the test's folder, and adds its results."""
+def run_part(test, part, gpus, work, service):
+    """Runs one of the test's commands in the test's folder, and adds its results. What fails while it shares a GPU by the service runs again without it: another test may
+    have stopped the GPU, and cuSPARSE has an error there (docs/testing.md)."""
     begin = time.time()
     try:
         if not part:
             test.folder = tempfile.mkdtemp(prefix="test-", dir=work)
-        test.results += judge(test, test.folder, part, gpus)
+        shares = service.variables if gpus and not test.parts[part].alone else {}
+        results = judge(test, test.folder, part, gpus, shares)
+        if shares and any(state == "fail" for state, _, _ in results):
+            test.again = True
+            results = judge(test, test.folder, part, gpus)
+        test.results += results
     except Exception as error:
         test.results.append(("fail", test.name, "%s: %r" % (test.command, error)))
     finally:
@@ -547,13 +554,15 @@ def main():
     places = max(cores, min(cores, 8) * 2)  # two for each of a few cores, since programs wait at the start of MPI
     for line in dealing.describe(conf.get("gpus", ())):
         print(line)
-    dealer = dealing.Dealer(places, conf.get("gpus", ()))
-    with tempfile.TemporaryDirectory(prefix="petsc-amb-test-") as work:
+    with tempfile.TemporaryDirectory(prefix="petsc-amb-test-") as work, dealing.Service(conf["gpus"], os.path.join(work, "service")) as service:
+        dealer = dealing.Dealer(places, conf["gpus"], dealing.SIDE_BY_SIDE if service.variables else dealing.IN_TURNS)
+        if service.variables:
+            print("Tests share a GPU by CUDA's Multi-Process Service.")
         # those that may take the longest first, and programs on one process, which take a second, last: no long test is left alone at the end, with the other cores idle.
         # Where there are GPUs, tests of several processes on them come before all: they take the longest there, and others run beside them.
         longest_first = sorted(tests, key=lambda test: (not (conf["gpus"] and test.ranks > 1 and test.parts[0].count), -test.timeout, test.expected is not None, -test.ranks))
         try:
-            for test in dealer.run(longest_first, functools.partial(run_part, work=work), stopped.is_set):
+            for test in dealer.run(longest_first, functools.partial(run_part, work=work, service=service), stopped.is_set):
                 for state, name, detail in test.results or [("ok", test.name, "")]:
                     count[state] += 1
                     if state == "ok":
@@ -568,6 +577,9 @@ def main():
             return 1
     if patterns and len(tests) < len(matching):
         print("%d more tests of these names are in a later tier: %s" % (len(matching) - len(tests), ", ".join(test.name for test in matching if test not in tests)))
+    again = [test.name for test in tests if test.again]
+    if again:
+        print("%d failed beside others on a GPU and ran again without the Multi-Process Service: %s" % (len(again), ", ".join(again)))
     if args.longest:
         print("The longest of %d tests, which took %.0f s and %.0f CPU seconds:" % (len(tests), time.time() - begin, sum(test.cpu for test in tests)))
         for test in sorted(tests, key=lambda test: -test.cpu)[:args.longest]:

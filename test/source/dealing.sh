@@ -10,7 +10,18 @@ cat >"$work/bin/nvidia-smi" <<'END'
 #!/bin/sh
 cat "$FEIGNED"
 END
-chmod +x "$work/bin/nvidia-smi"
+cat >"$work/bin/nvidia-cuda-mps-control" <<'END'
+#!/bin/sh
+echo "${1-$(cat)}" >>"$CALLS"
+[ -d "$CUDA_MPS_PIPE_DIRECTORY" ] && ! [ -e "$CALLS.refused" ]
+END
+cat >"$work/tests/service.sh" <<'END'
+# gpu: 1 beside
+# gpu: 1 alone after
+echo "ok $1 ${CUDA_MPS_PIPE_DIRECTORY:+with service}"
+[ -z "${CUDA_MPS_PIPE_DIRECTORY-}" ] || [ ! -e "$CALLS.stopped" ]
+END
+chmod +x "$work/bin/"*
 cat >"$work/tests/parts.sh" <<'END'
 # gpu: 0 build
 # gpu: 1 run
@@ -35,10 +46,11 @@ echo
 # test: three.sh c
 END
 cd "$work" || exit 1
-env -u CUDA_VISIBLE_DEVICES PATH="$work/bin:$PATH" FEIGNED="$work/gpus" PYTHONPATH="$root/test" PYTHONDONTWRITEBYTECODE=1 "${PYTHON:-python3}" - <<'END' || exit 1
+env -u CUDA_VISIBLE_DEVICES PATH="$work/bin:$PATH" FEIGNED="$work/gpus" CALLS="$work/calls" PYTHONPATH="$root/test" PYTHONDONTWRITEBYTECODE=1 "${PYTHON:-python3}" - <<'END' || exit 1
 import itertools
 import os
 import random
+import shutil
 import signal
 import sys
 import tempfile
@@ -109,7 +121,7 @@ def simulate(name, cores, found, tests, seconds=0.002):
                 on[gpu].append(need)
                 if len(on[gpu]) > 1 and any(other.alone for other in on[gpu]):
                     wrong.append("not alone")
-                if len(on[gpu]) > 1 and sum(other.processes for other in on[gpu]) > dealing.SHARED:
+                if len(on[gpu]) > 1 and sum(other.processes for other in on[gpu]) > dealing.IN_TURNS:
                     wrong.append("too many processes on a GPU")
                 if need.alone and len(found) == 1 and any(other.count and not other.alone for other in left):
                     wrong.append("alone, before tests that share a GPU")
@@ -152,7 +164,7 @@ check("and do so", most == 8, most)
 
 # tests that use no GPU pass one that waits for a GPU, and no other does
 order = []
-waits = [Fake(0, 1, [Need(1, False, 4, dealing.SHARED)]), Fake(1, 1, [Need(1, False, 4, 2)]), Fake(2, 1, [Need(1)]), Fake(3, 1, [Need(0)])]
+waits = [Fake(0, 1, [Need(1, False, 4, dealing.IN_TURNS)]), Fake(1, 1, [Need(1, False, 4, 2)]), Fake(2, 1, [Need(1)]), Fake(3, 1, [Need(0)])]
 list(dealing.Dealer(4, gpus((81920, 0))).run(waits, lambda test, part, taken: (order.append(test.number), time.sleep(0.05)), lambda: False))
 check("a test that waits for a GPU lets those pass that use none", sorted(order[:2]) == [0, 3], order)
 
@@ -165,14 +177,17 @@ found = gpus((81920, 60000), (81920, 0))
 check("the GPU with more free memory is first", dealing.Dealer(4, found).take(Fake(0, 1, []), 1, Need(1))[0] is found[1])
 
 
-def scripts(found, *files):
-    """The results of scripts."""
+def scripts(found, *files, again=()):
+    """The results of scripts; again: the tests that run twice."""
     conf = {"gpus": found, "AMB_CUDA": ""}
     tests = [test for file in files for test in runtests.script_tests(os.path.join("tests", file), conf)]
     for test in tests:
         test.command = test.command.replace("tests/", os.path.abspath("tests") + "/")
     with tempfile.TemporaryDirectory() as place:
-        done = list(dealing.Dealer(2, found).run(tests, lambda test, part, taken: runtests.run_part(test, part, taken, place), lambda: False))
+        with dealing.Service(found, os.path.join(place, "service")) as service:
+            done = list(dealing.Dealer(2, found).run(tests, lambda test, part, taken: runtests.run_part(test, part, taken, place, service), lambda: False))
+        check("tests that run again: %s" % (again,), tuple(test.name for test in tests if test.again) == again)
+        shutil.rmtree(os.path.join(place, "service"), ignore_errors=True)
         check("nothing of the tests is left, %d GPUs" % len(found), not os.listdir(place))
     return sorted(name for test in done for _, name, _ in test.results)
 
@@ -213,6 +228,27 @@ got = scripts(gpus((81920, 0)), "plain.sh")
 check("a script that says nothing has a GPU", got == ["plain.sh: plain on GPU-00-abc"], got)
 got = scripts([], "plain.sh")
 check("without a GPU it runs once, without an argument", got == ["plain.sh: plain on none"], got)
+
+def service(name, want, again=(), found=((81920, 0),), calls="-d\nquit\n"):
+    """The tests of service.sh, and what the feigned service was asked for."""
+    if os.path.exists("calls"):
+        os.remove("calls")
+    got = scripts(gpus(*found), "service.sh", again=again)
+    asked = open("calls").read() if os.path.exists("calls") else ""
+    check(name, got == want and asked == calls, (got, asked))
+
+
+service("tests share a GPU by the service, but for those that are alone", ["service.sh: after", "service.sh: beside with service"])
+open("calls.stopped", "w").close()
+service("what fails with the service runs again without it", ["service.sh: after", "service.sh: beside"], again=("service.sh",))
+open("calls.refused", "w").close()
+service("a service that does not start is not used", ["service.sh: after", "service.sh: beside"], calls="-d\n")
+os.remove("calls.refused")
+service("without a GPU there is no service", ["service.sh: "], found=(), calls="")
+os.environ["CUDA_MPS_PIPE_DIRECTORY"] = "/nowhere"
+os.remove("calls.stopped")
+service("the service of the user is left alone", ["service.sh: after with service", "service.sh: beside with service"], calls="")
+del os.environ["CUDA_MPS_PIPE_DIRECTORY"]
 try:
     got = scripts(gpus((81920, 0)), "bad.sh")
 except runtests.Syntax as error:
