@@ -71,6 +71,26 @@ for value in --csv "-csv -"; do
   expect "bin/solve $value" 0 "^2$" sh -c "'$BIN/solve' -f '$data/cage10.mtx.gz' -compare $value | grep -vc '^matrix,'"
   expect "graph $value" 0 "^id,value$" sh -c "'$petscamb' graph pagerank rmat:4,4 $value | sed -n 1p"
 done
+example() { # NAME COMMAND-LINE: a small run of an example of bin/
+  local name=$1 words=$2
+  expect "bin/$name --json" 0 "^json alone$" json "$BIN/$name" $words --json
+  expect "bin/$name -csv" 0 "^same columns$" sh -c "'$BIN/$name' $words -csv | '${PYTHON:-python3}' -c 'import csv, sys; rows = list(csv.reader(sys.stdin)); print(len(rows) > 1 and len(set(map(len, rows))) == 1 and \"same columns\")'"
+  expect "two outputs for one place: bin/$name" 1 "^$name: -csv and -json: only one of them" "$BIN/$name" $words --json --csv
+  expect "an option that nothing reads: bin/$name" 2 "^$name: -xyz: this option was not used$" "$BIN/$name" $words -xyz 3
+}
+example bfs "-n 5"
+example galerkin "-ne 3"
+example heat "-n 5 -steps 2"
+example mcl "-groups 3 -group_size 8"
+example multigpu "-n 5 -rounds 1"
+example triangles "-scale 4"
+if "$petscamb" --version | grep -q 'complex numbers'; then
+  echo "skip -json of gcn, lobpcg, lowrank: they need real numbers"
+else
+  example gcn "-graphs 20 -epochs 2"
+  example lobpcg "-n 6 -nev 2"
+  example lowrank "-users 60 -items 40 -epochs 2"
+fi
 for command in bench info solve graph; do
   [ $command = graph ] && words="pagerank rmat:4,4" || words="p7:5"
   expect "$command --json=FILE" 0 "^json$" sh -c "'$petscamb' $command $words --json=values.json >/dev/null && '${PYTHON:-python3}' -m json.tool values.json >/dev/null && echo json"
