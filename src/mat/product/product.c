@@ -148,10 +148,20 @@ static PetscErrorCode MatProductAlgorithmAsked(Mat C, const char offered[], char
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Why no provider can make the product */
+/* Returns PETSC_TRUE for P^T A P with a MAIJ on one process, which PETSc computes without an AIJ of P */
+static PetscErrorCode MatProductIsPtMAIJ(Mat C, PetscBool *maij)
+{
+  PetscFunctionBegin;
+  *maij = PETSC_FALSE;
+  if (C->product->type == MATPRODUCT_PtAP) PetscCall(PetscObjectTypeCompare((PetscObject)C->product->B, MATSEQMAIJ, maij));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Sets why to the reason for which no provider can make the product */
 static PetscErrorCode MatProductWhyNone(Mat C, char why[PRODUCT_REASON])
 {
-  Mat operand[3];
+  Mat       operand[3];
+  PetscBool maij;
 
   PetscFunctionBegin;
   MatProductGetOperands(C, operand);
@@ -162,6 +172,8 @@ static PetscErrorCode MatProductWhyNone(Mat C, char why[PRODUCT_REASON])
     PetscCall(PetscObjectBaseTypeCompareAny((PetscObject)operand[k], &aij, MATSEQAIJ, MATMPIAIJ, ""));
     if (!aij) PetscCall(PetscSNPrintf(why, PRODUCT_REASON, "%s has an operand of type %s", MatProductTypes[C->product->type], ((PetscObject)operand[k])->type_name));
   }
+  PetscCall(MatProductIsPtMAIJ(C, &maij));
+  if (maij) PetscCall(PetscStrlcat(why, "; give -petscamb_for_products", PRODUCT_REASON));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -325,6 +337,23 @@ static PetscErrorCode MatProductDeviceDense(const Mat operand[3], PetscErrorCode
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* With -petscamb_for_products, turns the MAIJ of P^T A P on one process into an AIJ, as PETSc does with a MAIJ of several processes */
+static PetscErrorCode MatProductExpandMAIJ(Mat C, PetscBool *expanded)
+{
+  Mat            P     = C->product->B;
+  const PetscInt bs[2] = {P->rmap->bs, P->cmap->bs};
+  PetscBool      maij, all = PETSC_FALSE;
+
+  PetscFunctionBegin;
+  PetscCall(MatProductIsPtMAIJ(C, &maij));
+  if (maij) PetscCall(PetscOptionsGetBool(NULL, NULL, "-petscamb_for_products", &all, NULL));
+  *expanded = all;
+  if (!all) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatConvert(P, MATSEQAIJ, MAT_INPLACE_MATRIX, &P));
+  PetscCall(MatSetBlockSizes(P, bs[0], bs[1]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* For operands of several types: finds the product among those of the providers, those registered for AIJ, or those that another operand has for any type, which
    PETSc no longer looks for once an operand has this function.
 
@@ -334,13 +363,18 @@ static PetscErrorCode MatProductDeviceDense(const Mat operand[3], PetscErrorCode
    host. */
 static PetscErrorCode MatProductSetFromOptions_Mixed(Mat D)
 {
-  PetscBool                 other, wrong = (PetscBool)(D->product->type == MATPRODUCT_ABt || D->product->type == MATPRODUCT_RARt);
+  PetscBool                 other, expanded = PETSC_FALSE, wrong = (PetscBool)(D->product->type == MATPRODUCT_ABt || D->product->type == MATPRODUCT_RARt);
   const MatProductProvider *first, *provider;
   Mat                       operand[3];
   char                      name[256], why[PRODUCT_REASON];
   PetscErrorCode (*f)(Mat) = NULL;
 
   PetscFunctionBegin;
+  PetscCall(MatProductExpandMAIJ(D, &expanded));
+  if (expanded) { /* PETSc chooses among the functions for two AIJ */
+    PetscCall(MatProductSetFromOptions(D));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   MatProductGetOperands(D, operand);
   PetscCall(MatProductFindProvider(D, &first, &provider, why));
   PetscCall(MatProductHasOther(D, &other));
