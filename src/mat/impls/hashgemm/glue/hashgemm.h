@@ -64,7 +64,7 @@ extern PetscErrorCode HashGEMMPreallocate(Mat, const HashGEMMProduct *, int64_t 
 typedef struct {
   Mat                    C;
   const HashGEMMProduct *p;
-  int64_t                m, n;
+  int64_t                m, n, entries; /* entries: allocated */
   PetscInt              *j;
   PetscScalar           *a;
   PetscErrorCode         ierr;

@@ -2,6 +2,7 @@
 /*
    Begin and end of a product's step: the operands' arrays, errors and figures, the result's memory
 */
+#include "sys/sysmemory.h"
 #include "mat/impls/hashgemm/glue/hashgemmparallel.h"
 
 #define HASHGEMM_ROOM_ROWS   512 /* rows whose lengths one step passes to PETSc */
@@ -160,9 +161,10 @@ int HashGEMMRoomTake(void *context, int64_t entries, PetscInt **j, PetscScalar *
 {
   HashGEMMRoom *room = (HashGEMMRoom *)context;
 
-  room->ierr = HashGEMMRoomTake_Private(room, (PetscInt)entries);
-  *j         = room->j;
-  *a         = room->a;
+  room->ierr    = HashGEMMRoomTake_Private(room, (PetscInt)entries);
+  room->entries = entries;
+  *j            = room->j;
+  *a            = room->a;
   return room->setrow && !room->ierr;
 }
 
@@ -209,7 +211,8 @@ static PetscErrorCode HashGEMMRoomTell(HashGEMMRoom *room, const PetscInt starts
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Allocates the rows that begin at starts[]. Finished rows stay in place; only their lengths are passed to PETSc. */
+/* Allocates the rows that begin at starts[]. Finished rows stay in place; only their lengths are passed to PETSc. Memory that malloc() reused for the bound of the
+   entries returns to the system, but for the entries. */
 PetscErrorCode HashGEMMRoomSettle(HashGEMMRoom *room, const PetscInt starts[])
 {
   PetscScalar *a = room->a;
@@ -220,6 +223,8 @@ PetscErrorCode HashGEMMRoomSettle(HashGEMMRoom *room, const PetscInt starts[])
     PetscCall(HashGEMMPreallocate(room->C, room->p, room->m, room->n, starts));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
+  SysForget(room->j + starts[room->m], sizeof(*room->j) * (size_t)(room->entries - starts[room->m]));
+  SysForget(room->a + starts[room->m], sizeof(*room->a) * (size_t)(room->entries - starts[room->m]));
   room->C->ops->getinfo = MatGetInfo_HashGEMMRoom;
   PetscCall(MatSeqAIJRestoreArrayWrite(room->C, &a));
   PetscCall(MatAIJGetPattern(room->C, &csr));

@@ -591,7 +591,8 @@ static SysStatus SpgemmTakeValues(Spgemm *S)
   return SYS_SUCCESS;
 }
 
-SysStatus SpgemmFill(Spgemm *S, const SysCSR *A, const SysCSR *B, const SysCSR *C, SysInt *i, SysInt *j, SysScalar *a)
+/* Writes the result, and keeps the plan for new values */
+static SysStatus SpgemmFillKeep(Spgemm *S, const SysCSR *A, const SysCSR *B, const SysCSR *C, SysInt *i, SysInt *j, SysScalar *a)
 {
   SpgemmStep   *step   = &S->step[S->nstep - 1];
   SpgemmProduct P      = SpgemmStepOperands(S, S->nstep - 1, A, B, C);
@@ -654,6 +655,39 @@ static void SpgemmDropPlaces(Spgemm *S, SpgemmStep *step)
   step->placed = NULL;
 }
 
+/* Frees all but the options and the figures */
+static void SpgemmReset(Spgemm *S)
+{
+  const Spgemm before = *S;
+
+  SpgemmChainDestroy(S);
+  if (S->transpose.T.i) SpgemmTransposeDestroy(&S->transpose);
+  SpgemmWordsDestroy(&S->words);
+  for (int k = 0; k < S->nstep; k++) {
+    if (S->step[k].i) SpgemmRelease(S->step[k].i, sizeof(SysInt) * (S->step[k].m + 1));
+    SpgemmRelease(S->step[k].same, (size_t)S->step[k].rowsB);
+    SpgemmRelease(S->step[k].shift, (size_t)S->step[k].rowsB);
+    SpgemmReleaseEntries(&S->step[k]);
+    SpgemmDropPlaces(S, &S->step[k]);
+    free(S->step[k].bound);
+    free(S->step[k].cuts);
+  }
+  *S = (Spgemm){.type = before.type, .options = before.options, .kernels = before.kernels, .info = before.info};
+}
+
+/* A plan of many bytes is freed: most products of a multigrid set-up get no new values */
+SysStatus SpgemmFill(Spgemm *S, const SysCSR *A, const SysCSR *B, const SysCSR *C, SysInt *i, SysInt *j, SysScalar *a)
+{
+  const double    result = S->step[S->nstep - 1].nonzeros * (double)(sizeof(*j) + sizeof(*a));
+  const SysStatus status = SpgemmFillKeep(S, A, B, C, i, j, a);
+
+  if (status || S->bytes < SPGEMM_PLAN_BYTES || S->bytes < SPGEMM_PLAN_RATIO * (SysCSRBytes(A) + SysCSRBytes(B) + result)) return status;
+  SpgemmReset(S);
+  S->info.bytes_kept = 0;
+  S->options.room    = NULL; /* new values have their place */
+  return SYS_SUCCESS;
+}
+
 void SpgemmRevalueBegin(Spgemm *S, SpgemmStep *step, SpgemmProduct *P)
 {
   if (step->again == 0) P->placed = step->placed = calloc((size_t)step->npart, sizeof(*step->placed));
@@ -683,6 +717,13 @@ SysStatus SpgemmRevalue(Spgemm *S, const SysCSR *A, const SysCSR *B, const SysCS
   SpgemmProduct P;
   SysStatus     status;
 
+  if (!S->nstep) { /* the plan was freed */
+    S->info = (SpgemmInfo){.instructions = S->info.instructions};
+    status  = SpgemmMakeSteps(S, A, B, C);
+    if (!status) status = SpgemmFillKeep(S, A, B, C, (SysInt *)i, (SysInt *)j, a);
+    if (status) SpgemmReset(S);
+    return status;
+  }
   if (S->chain) return SpgemmChainRevalue(S, A, B, i, j, a);
   status = SpgemmTakeValues(S);
   if (status) return status;
@@ -711,21 +752,8 @@ void SpgemmGetInfo(const Spgemm *S, SpgemmInfo *info)
 
 void SpgemmDestroy(Spgemm **out)
 {
-  Spgemm *S = *out;
-
-  if (!S) return;
-  SpgemmChainDestroy(S);
-  if (S->transpose.T.i) SpgemmTransposeDestroy(&S->transpose);
-  SpgemmWordsDestroy(&S->words);
-  for (int k = 0; k < S->nstep; k++) {
-    if (S->step[k].i) SpgemmRelease(S->step[k].i, sizeof(SysInt) * (S->step[k].m + 1));
-    SpgemmRelease(S->step[k].same, (size_t)S->step[k].rowsB);
-    SpgemmRelease(S->step[k].shift, (size_t)S->step[k].rowsB);
-    SpgemmReleaseEntries(&S->step[k]);
-    SpgemmDropPlaces(S, &S->step[k]);
-    free(S->step[k].bound);
-    free(S->step[k].cuts);
-  }
-  free(S);
+  if (!*out) return;
+  SpgemmReset(*out);
+  free(*out);
   *out = NULL;
 }
