@@ -317,7 +317,7 @@ def find(conf):
 # ------------------------------------------------- running -------------------------------------------------
 
 def environment(folder, gpus=()):
-    env = dict(os.environ, TMPDIR=folder, LC_ALL="C")
+    env = dict(os.environ, TMPDIR=folder, LC_ALL="C", TREE=ROOT)
     env.setdefault("OMP_NUM_THREADS", "2")
     env.setdefault("OMP_WAIT_POLICY", "passive")
     if gpus and None not in [gpu.name for gpu in gpus]:
@@ -326,7 +326,7 @@ def environment(folder, gpus=()):
     aware = re.search(r"-use_gpu_aware_mpi\s+\S+", env.pop("PETSC_OPTIONS", ""))
     if aware:
         env["PETSC_OPTIONS"] = aware.group(0)
-    for name in ("MAKEFLAGS", "MFLAGS", "MAKELEVEL", "MAKEOVERRIDES", "PETSCAMB_BUILDS"):  # with the last, make in a copy of the tree would build in the folder of --build-dir
+    for name in ("MAKEFLAGS", "MFLAGS", "MAKELEVEL", "MAKEOVERRIDES"):
         env.pop(name, None)
     env.setdefault("ASAN_OPTIONS", "detect_leaks=0")  # MPI's own; -malloc_dump finds ours
     # several runs at once: bound to cores, all of them would share the first

@@ -11,7 +11,7 @@ static PetscScalar ValueFew(PetscInt i, PetscInt j)
 
 static PetscInt RowSparse(PetscInt i, PetscInt M, PetscInt N, PetscInt cols[])
 {
-  if (i % 20) return 0;
+  if (i % 40) return 0;
   cols[0] = i % N;
   return 1;
 }

@@ -7,10 +7,11 @@
 set -u
 . "$(dirname "$0")/../shell/expect.sh"
 python=${PYTHON:-python3}
-build=$(basename "$BUILD")
+build=$(basename "$BUILD") builds=
 cd "$root" || exit 1
 
-make_here() { env -u MAKEFLAGS -u MAKELEVEL -u TESTS -u PETSC_DIR -u PETSC_ARCH make BUILD="$build" "$@"; }
+# builds: the folder of the configuration, if --build-dir put it outside the tree of the makefile
+make_here() { env -u MAKEFLAGS -u MAKELEVEL -u TESTS -u PETSC_DIR -u PETSC_ARCH PETSCAMB_BUILDS="$builds" make BUILD="$build" "$@"; }
 
 # ------------------------------------------------- a path with a space, and an apostrophe -------------------------------------------------
 
@@ -85,6 +86,7 @@ cd "$root" || exit 1
 # ------------------------------------------------- make install -------------------------------------------------
 
 cd "$root" || exit 1
+builds=$(dirname "$BUILD")
 version=$(cat VERSION)
 there=$work/dest/opt/amb
 make_install() { make_here "$1" DESTDIR="$work/dest" PREFIX=/opt/amb; }
@@ -140,6 +142,7 @@ fi
 
 # a configuration with a suffix beside this one; of the sources only the file that has the name of the library is compiled again
 suffixed=$tree/build/$build
+builds=
 touch -r "$suffixed/conf.mk" "$work/date"
 sed -i 's/^AMB_SUFFIX := .*/AMB_SUFFIX := _other/' "$suffixed/conf.mk"
 touch -r "$work/date" "$suffixed/conf.mk"

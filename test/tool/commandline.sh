@@ -196,6 +196,10 @@ if "$petscamb" --version | grep -q "real numbers of 64 bits"; then
 fi
 expect "a folder" 1 "^petscamb: .*: this is a folder; name a file in it$" "$petscamb" info "$data"
 "$BIN/solve" -f "$data/cage10.mtx.gz" -ksp_max_it 1 -ksp_view_mat binary:whole.dat >/dev/null 2>&1
+for classid in '' '\0\0\0\0'; do # with indices of four and of eight bytes
+  printf "$classid\\0\\022\\173\\120\\0\\0\\0" >classid.dat
+  expect "a binary file of indices of $((${#classid} / 2 ? 8 : 4)) bytes" 1 "^petscamb: classid.dat: the file is cut off or damaged, or was written by a PETSc whose indices or numbers have another size$" "$petscamb" info classid.dat
+done
 expect "a binary file" 0 "^  rows x columns +11397 x 11397$" "$petscamb" info whole.dat
 for bytes in 10 3000; do
   head -c $bytes whole.dat >cut.dat
