@@ -7,11 +7,15 @@
 set -u
 . "$(dirname "$0")/../shell/expect.sh"
 python=${PYTHON:-python3}
-build=$(basename "$BUILD") builds=
+build=$(basename "$BUILD")
 cd "$root" || exit 1
 
-# builds: the folder of the configuration, if --build-dir put it outside the tree of the makefile
-make_here() { env -u MAKEFLAGS -u MAKELEVEL -u TESTS -u PETSC_DIR -u PETSC_ARCH PETSCAMB_BUILDS="$builds" make BUILD="$build" "$@"; }
+# make of this tree or of a copy; --build-dir may have put the folder of this tree's configuration elsewhere
+make_here() {
+  local builds=
+  [ "$PWD" != "$root" ] || builds=$(dirname "$BUILD")
+  env -u MAKEFLAGS -u MAKELEVEL -u TESTS -u PETSC_DIR -u PETSC_ARCH PETSCAMB_BUILDS="$builds" make BUILD="$build" "$@"
+}
 
 # ------------------------------------------------- a path with a space, and an apostrophe -------------------------------------------------
 
@@ -86,7 +90,6 @@ cd "$root" || exit 1
 # ------------------------------------------------- make install -------------------------------------------------
 
 cd "$root" || exit 1
-builds=$(dirname "$BUILD")
 version=$(cat VERSION)
 there=$work/dest/opt/amb
 make_install() { make_here "$1" DESTDIR="$work/dest" PREFIX=/opt/amb; }
@@ -142,7 +145,6 @@ fi
 
 # a configuration with a suffix beside this one; of the sources only the file that has the name of the library is compiled again
 suffixed=$tree/build/$build
-builds=
 touch -r "$suffixed/conf.mk" "$work/date"
 sed -i 's/^AMB_SUFFIX := .*/AMB_SUFFIX := _other/' "$suffixed/conf.mk"
 touch -r "$work/date" "$suffixed/conf.mk"

@@ -221,7 +221,7 @@ static PetscErrorCode MatProductFindProvider(Mat C, const MatProductProvider **f
 
 /* Has the provider make the product or, without a provider, leaves it to PETSc: to AIJCUSPARSE's algorithms unless these would ignore MAT_FORCE_DIAGONAL_ENTRIES,
    else to AIJ's on the host */
-static PetscErrorCode MatProductTake(Mat C, const MatProductProvider *provider, const char why[])
+static PetscErrorCode MatProductSetProvider(Mat C, const MatProductProvider *provider, const char why[])
 {
   Mat       operand[3];
   PetscBool seq;
@@ -243,7 +243,7 @@ static PetscErrorCode MatProductTake(Mat C, const MatProductProvider *provider, 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode MatProductLeave(Mat C, const char reason[])
+PetscErrorCode MatProductDecline(Mat C, const char reason[])
 {
   char        value[64];
   const char *option;
@@ -254,7 +254,7 @@ PetscErrorCode MatProductLeave(Mat C, const char reason[])
   PetscCall(MatProductAlgorithmAsked(C, "PETSc's", value, sizeof(value), &set, &option));
   PetscCheck(!set, PetscObjectComm((PetscObject)C), PETSC_ERR_SUP, "The algorithm %s cannot make this product: %s; choose another algorithm, or leave the choice to petsc-amb", value, reason);
   C->ops->productsymbolic = C->ops->productnumeric = NULL;
-  PetscCall(MatProductTake(C, NULL, reason));
+  PetscCall(MatProductSetProvider(C, NULL, reason));
   PetscCheck(C->ops->productsymbolic, PetscObjectComm((PetscObject)C), PETSC_ERR_SUP, "PETSc has no product of these matrices, and petsc-amb cannot make it: %s", reason);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -273,7 +273,7 @@ static PetscErrorCode MatProductSetFromOptions_Shadow(Mat C)
     if (operand[k]->ops->mult != operand[0]->ops->mult) PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(MatProductFindProvider(C, &first, &provider, why));
-  PetscCall(MatProductTake(C, provider, why));
+  PetscCall(MatProductSetProvider(C, provider, why));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -380,7 +380,7 @@ static PetscErrorCode MatProductSetFromOptions_Mixed(Mat D)
   PetscCall(MatProductHasOther(D, &other));
   for (int k = 0; k < 3 && operand[k]; k++) wrong = (PetscBool)(wrong || MatAIJIsCUSPARSE(operand[k]));
   if (provider || (first && !other)) {
-    PetscCall(MatProductTake(D, !provider && wrong ? first : provider, why));
+    PetscCall(MatProductSetProvider(D, !provider && wrong ? first : provider, why));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(MatProductDeviceDense(operand, &f));
