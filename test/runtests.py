@@ -318,7 +318,7 @@ def find(conf):
 # ------------------------------------------------- running -------------------------------------------------
 
 def environment(folder, gpus=(), more={}):
-    env = dict(os.environ, TMPDIR=folder, LC_ALL="C", **more)
+    env = dict(os.environ, TMPDIR=folder, LC_ALL="C", TREE=ROOT, **more)
     env.setdefault("OMP_NUM_THREADS", "2")
     env.setdefault("OMP_WAIT_POLICY", "passive")
     if gpus and None not in [gpu.name for gpu in gpus]:

@@ -302,6 +302,17 @@ PetscInt TestRowFar(PetscInt i, PetscInt M, PetscInt N, PetscInt cols[])
   return n;
 }
 
+PetscInt TestRowRandom(PetscInt i, PetscInt M, PetscInt N, PetscInt cols[])
+{
+  const PetscInt most = TestInteger(i, M, (i % 13 == 5 ? N : PetscMin(N, 8)) + 1);
+  PetscInt       n    = 0;
+
+  for (PetscInt j = 0; j < N; j++) {
+    if (TestInteger(i, j + M, N) < most) cols[n++] = j;
+  }
+  return n;
+}
+
 PetscInt TestRowBlocks(PetscInt i, PetscInt M, PetscInt N, PetscInt cols[])
 {
   PetscInt nodes = M / 3, node = i / 3, k = 0;

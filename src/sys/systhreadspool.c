@@ -269,7 +269,7 @@ static void PoolRunAll(SysTeam *team)
 }
 
 /* Takes a member of the region if it is open */
-static bool PoolTake(int number, unsigned int open)
+static bool PoolEnter(int number, unsigned int open)
 {
   return atomic_load_explicit(&slots[number].state, memory_order_relaxed) == open && atomic_compare_exchange_strong(&slots[number].state, &open, open | POOL_TAKEN);
 }
@@ -340,14 +340,14 @@ static void *PoolWork(void *arg)
 
     PoolNext(slot, &loss);
     open = atomic_load(&slot->state);
-    if (!(open & POOL_TAKEN) && PoolTake((int)(slot - slots), open)) {
+    if (!(open & POOL_TAKEN) && PoolEnter((int)(slot - slots), open)) {
       SysTeam *team  = pool.team;
       int      n     = team->n;
       bool     spare = pool.spare;
 
       PoolRunMember(team, (int)(slot - slots));
       for (int k = 1; spare && k < n; k++) {
-        if (!PoolTake(k, open)) continue;
+        if (!PoolEnter(k, open)) continue;
         PoolRunMember(team, k);
         PoolEnd(1);
       }
@@ -474,7 +474,7 @@ static void PoolRegion(SysTeam *team)
     }
     PoolRunMember(team, 0);
     for (int k = team->n - 1; k > 0; k--) {
-      if (!PoolTake(k, open)) continue;
+      if (!PoolEnter(k, open)) continue;
       PoolRunMember(team, k);
       done++;
     }

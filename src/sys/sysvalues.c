@@ -18,7 +18,7 @@ void SysValuesBeginHost(SysValuesChoice *V, SysValues asked, int fast, int64_t n
   SysValuesBegin(V, asked, nthread > 1 && (double)sizeof(SysScalar) * (double)nz > SYS_VALUES_LARGE ? SYS_TABLE_VALUES - 1 : fast);
 }
 
-void SysValuesLeaveTable(SysValuesChoice *V)
+void SysValuesDropTable(SysValuesChoice *V)
 {
   int floats = 1;
 
@@ -38,7 +38,7 @@ static int SysValuesAdd(SysTable *T, int most, const SysScalar *a)
 
 /* Adds n values to the table, and clears *fits if it is full and *floats if some value is no float; ends early if both are clear. place: NULL, or
    gets the values' places while they fit. */
-static void SysValuesLook(SysTable *T, int most, int64_t n, const SysScalar *a, uint8_t *place, int *fits, int *floats)
+static void SysValuesFind(SysTable *T, int most, int64_t n, const SysScalar *a, uint8_t *place, int *fits, int *floats)
 {
   for (int64_t k = 0; k < n && (*fits || *floats); k++) {
     if (k && SysTableSame(SysTableBitsOf(a + k), SysTableBitsOf(a + k - 1))) {
@@ -63,7 +63,7 @@ static void SysValuesLook(SysTable *T, int most, int64_t n, const SysScalar *a, 
 /* With one worker sets the values' places as well, unless place is NULL: a table merged from several workers has other places */
 static void SysValuesChooseAndPlace(SysValuesChoice *V, int64_t n, const SysScalar *a, int nworker, uint8_t *place)
 {
-  const int must = SysValuesMustLook(V);
+  const int must = SysValuesDepend(V);
   int       fits = must && V->most > 0 && n > 0, floats = (must || V->asked == SYS_VALUES_SINGLE) && n > 0;
 
   (void)nworker;
@@ -81,7 +81,7 @@ static void SysValuesChooseAndPlace(SysValuesChoice *V, int64_t n, const SysScal
       SysTable      mine = empty;
       int           f = f0, s = s0;
 
-      SysValuesLook(&mine, V->most, end - begin, a + begin, place, &f, &s);
+      SysValuesFind(&mine, V->most, end - begin, a + begin, place, &f, &s);
 #if defined(_OPENMP)
   #pragma omp critical(SysValuesChoose)
 #endif
@@ -120,7 +120,7 @@ SysStatus SysValuesMakeRoom(SysValuesChoice *V, const SysCSR *A, size_t n, int f
 
   if (A->a) {
     choice.changes += filled;
-    if (nworker == 1 && SysValuesMustLook(&choice) && choice.most > 0) places = SysAllocate((size_t)A->nz);
+    if (nworker == 1 && SysValuesDepend(&choice) && choice.most > 0) places = SysAllocate((size_t)A->nz);
     SysValuesChooseAndPlace(&choice, A->nz, A->a, nworker, places);
   }
   if (choice.stored != SYS_STORAGE_PLACES) {
@@ -146,9 +146,9 @@ SysStatus SysValuesMakeRoom(SysValuesChoice *V, const SysCSR *A, size_t n, int f
   return SYS_SUCCESS;
 }
 
-void SysValuesTake(SysValuesChoice *V, int nslot, const uint64_t slot[], int overflow, int floats)
+void SysValuesSelect(SysValuesChoice *V, int nslot, const uint64_t slot[], int overflow, int floats)
 {
-  int fits = !overflow && SysValuesMustLook(V);
+  int fits = !overflow && SysValuesDepend(V);
 
   SysTableClear(&V->table);
   (void)SysTableAdd(&V->table, &zero);

@@ -51,7 +51,7 @@ static inline size_t SysStorageSize(SysStorage stored)
 }
 
 /* Returns whether the storage depends on the values */
-static inline int SysValuesMustLook(const SysValuesChoice *V)
+static inline int SysValuesDepend(const SysValuesChoice *V)
 {
   return V->asked == SYS_VALUES_TABLE || (V->asked == SYS_VALUES_EXACT && V->changes < SYS_VALUES_CHANGES);
 }
@@ -125,7 +125,7 @@ void SysValuesBegin(SysValuesChoice *, SysValues asked, int most);
 void SysValuesBeginHost(SysValuesChoice *, SysValues asked, int fast, int64_t nz, int nthread);
 
 /* Sets the storage that exact values would have without the table */
-void SysValuesLeaveTable(SysValuesChoice *);
+void SysValuesDropTable(SysValuesChoice *);
 
 /* Chooses the storage of n values on the host */
 void SysValuesChoose(SysValuesChoice *, int64_t n, const SysScalar *, int nworker);
@@ -136,7 +136,7 @@ void SysValuesChoose(SysValuesChoice *, int64_t n, const SysScalar *, int nworke
 SysStatus SysValuesMakeRoom(SysValuesChoice *, const SysCSR *, size_t n, int filled, int zero, int nworker, void **val, uint8_t **place);
 
 /* Chooses the storage by given results: slot[] has the nonzero values' bits in any order, and 0 elsewhere */
-void SysValuesTake(SysValuesChoice *, int nslot, const uint64_t slot[], int overflow, int floats);
+void SysValuesSelect(SysValuesChoice *, int nslot, const uint64_t slot[], int overflow, int floats);
 
 #if defined(__cplusplus)
 }

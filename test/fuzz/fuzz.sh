@@ -54,7 +54,7 @@ build() {
     [ "$target" = format ] || sources+=($impls/hashgemm/host/spgemm{host,chain,operand,work,_plain,_avx2,_avx512}.c $impls/spmm/host/{spmmhost,spmm_plain,spmm_avx2,spmm_avx512}.c
       src/graph/batch/host/batch{host,_plain,_avx2,_avx512}.c src/graph/host/graphprune.c) libraries+=(-Wl,--wrap=mmap)
     ;;
-  product) sources=(src/sys/sysmemory.c $impls/hashgemm/host/spgemm{host,chain,operand,work,_plain,_avx2,_avx512}.c) flags=(-DSPGEMM_DENSE_MAX=512 -DSPGEMM_WINDOWS=65536 -DSPGEMM_STREAM=4096) ;;
+  product) sources=(src/sys/sysmemory.c $impls/hashgemm/host/spgemm{host,chain,operand,work,_plain,_avx2,_avx512}.c) flags=(-DSPGEMM_DENSE_MAX=512 -DSPGEMM_WINDOWS=65536 -DSPGEMM_STREAM=4096 -DSPGEMM_PLAN_BYTES=2000) ;;
   dense) sources=(src/sys/sys{memory,numbers}.c $impls/spmm/host/{spmmhost,sddmm,spmm_plain,spmm_avx2,spmm_avx512}.c src/graph/batch/host/batch{host,_plain,_avx2,_avx512}.c) ;;
   *) echo "there is no target $target: ${targets[*]}" >&2; return 1 ;;
   esac

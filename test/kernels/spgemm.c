@@ -425,6 +425,8 @@ static int Try(const SpgemmKernels *kernels, SpgemmAccumulator accumulator, int 
   for (int k = 0; k < 2; k++) first[k] = malloc(sizeof(*v) * (size_t)(R->nz + 1));
   if (!i || (R->nz && (!j || !v)) || !first[0] || !first[1]) abort();
   if (SpgemmFill(S, &a, &b, &c, i, j, v)) wrong = 4;
+  SpgemmGetInfo(S, &info);
+  if (info.bytes_kept >= SPGEMM_PLAN_BYTES && info.bytes_kept >= SPGEMM_PLAN_RATIO * (SysCSRBytes(&a) + SysCSRBytes(&b) + (double)R->nz * (double)(sizeof(SysInt) + sizeof(SysScalar)))) wrong = 12; /* a large plan stays */
   memcpy(first[0], v, sizeof(*v) * (size_t)R->nz);
   if (!wrong) wrong = Differs(R, i, j, v);
   if (bits && nthread == 1) memcpy(bits, v, sizeof(*v) * (size_t)R->nz);

@@ -1309,11 +1309,15 @@ int main(int argc, char **argv)
     testset:
       output_file: output/ambagg_1.out
       test:
-        args: -mat_type {{aij @types-ccoo-tilecomposite}} @types(-mat_%s_device cpu)
+        args: -mat_type {{aij @types-amb-ccoo-tilecomposite}} @types(-mat_%s_device cpu)
       test:
         suffix: fp_trap
         requires: !cuda
         args: -mat_type amb -fp_trap
+      test:
+        suffix: no_trap
+        requires: cuda
+        args: -mat_type amb -mat_amb_device cpu
       test:
         suffix: gpu
         requires: double cuda

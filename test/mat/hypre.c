@@ -5,7 +5,7 @@ static char help[] = "The way into hypre: MATHYPRE from the type under test besi
 #include "../testutil.h"
 
 #include <petsctime.h>
-#if defined(PETSC_HAVE_HYPRE)
+#if defined(PETSCAMB_HAVE_HYPRE)
   #include <petscmathypre.h>
 
 static PetscScalar ValueSymmetric(PetscInt i, PetscInt j)
@@ -329,7 +329,7 @@ static PetscErrorCode Times(PetscInt n)
 #endif
 
 static const TestCase tests[] = {
-#if defined(PETSC_HAVE_HYPRE)
+#if defined(PETSCAMB_HAVE_HYPRE)
   {"grid",             Grid        },
    {"wide",             Wide        },
    {"tall",             Tall        },
@@ -351,7 +351,7 @@ int main(int argc, char **argv)
 
   PetscCall(TestInitialize(&argc, &argv, help));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-hypre_times", &n, NULL));
-#if defined(PETSC_HAVE_HYPRE)
+#if defined(PETSCAMB_HAVE_HYPRE)
   if (n) PetscCall(Times(n));
 #endif
   if (!n) PetscCall(TestRun(tests));

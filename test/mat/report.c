@@ -205,13 +205,12 @@ int main(int argc, char **argv)
         args: -petscamb_for_products false
         output:
           products of matrices: 0 by hashgemm, 0 times with new values, no s; 7 by PETSc
-          products by PETSc: 1 in T s (-matmatmult_via scalable; give -petscamb_for_products), 1 in T s (-mattransposematmult_via at*b; give -petscamb_for_products), 1 in T s (-matptap_via scalable; give -petscamb_for_products), 1 in T s (-matmatmatmult_via scalable; give -petscamb_for_products), 1 in T s (-matmattransmult_via color; give -petscamb_for_products), 1 in T s (-matrart_via r*art; give -petscamb_for_products), 1 in T s (PtAP has an operand of type seqmaij)
+          products by PETSc: 1 in T s (-matmatmult_via scalable; give -petscamb_for_products), 1 in T s (-mattransposematmult_via at*b; give -petscamb_for_products), 1 in T s (-matptap_via scalable; give -petscamb_for_products), 1 in T s (-matmatmatmult_via scalable; give -petscamb_for_products), 1 in T s (-matmattransmult_via color; give -petscamb_for_products), 1 in T s (-matrart_via r*art; give -petscamb_for_products), 1 in T s (PtAP has an operand of type seqmaij; give -petscamb_for_products)
       test:
         suffix: via_1_all
         args: -petscamb_for_products true
         output:
-          products of matrices: 6 by hashgemm, 1 times with new values, T s; 1 by PETSc
-          products by PETSc: 1 in T s (PtAP has an operand of type seqmaij)
+          products of matrices: 7 by hashgemm, 1 times with new values, T s; 0 by PETSc
       test:
         suffix: via_2
         nsize: 2

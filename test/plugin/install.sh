@@ -10,7 +10,12 @@ python=${PYTHON:-python3}
 build=$(basename "$BUILD")
 cd "$root" || exit 1
 
-make_here() { env -u MAKEFLAGS -u MAKELEVEL -u TESTS -u PETSC_DIR -u PETSC_ARCH make BUILD="$build" "$@"; }
+# make of this tree or of a copy; --build-dir may have put the folder of this tree's configuration elsewhere
+make_here() {
+  local builds=
+  [ "$PWD" != "$root" ] || builds=$(dirname "$BUILD")
+  env -u MAKEFLAGS -u MAKELEVEL -u TESTS -u PETSC_DIR -u PETSC_ARCH PETSCAMB_BUILDS="$builds" make BUILD="$build" "$@"
+}
 
 # ------------------------------------------------- a path with a space, and an apostrophe -------------------------------------------------
 

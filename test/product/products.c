@@ -406,6 +406,9 @@ int main(int argc, char **argv)
     test:
       suffix: all_by_petsc
       args: -matmatmult_via scalable -mattransposematmult_via at*b -matmatmatmult_via scalable -matptap_via scalable -mat_product_algorithm scalable
+    test:
+      suffix: none_by_petsc
+      args: -petscamb_for_products
 
   testset:
     args: -mat_type amb

@@ -4,18 +4,6 @@ static char help[] = "MatSDDMM(): entries of the product of two dense matrices i
 #include "../testutil.h"
 #include "sys/systhreads.h"
 
-/* Any columns, up to eight as a rule; every 13th row may have all of them, and many rows are empty if there are few columns */
-static PetscInt RowRandom(PetscInt i, PetscInt M, PetscInt N, PetscInt cols[])
-{
-  const PetscInt most = TestInteger(i, M, (i % 13 == 5 ? N : PetscMin(N, 8)) + 1);
-  PetscInt       n    = 0;
-
-  for (PetscInt j = 0; j < N; j++) {
-    if (TestInteger(i, j + M, N) < most) cols[n++] = j;
-  }
-  return n;
-}
-
 static const TestShape shapes[] = {
   {"grid",                 144,  144,   TestRowGrid,   TestValueGeneral, PETSC_FALSE},
   {"blocks",               108,  108,   TestRowBlocks, TestValueGeneral, PETSC_FALSE},
@@ -132,7 +120,7 @@ static PetscErrorCode CheckRandom(TestDiff *d)
 {
   PetscFunctionBeginUser;
   for (PetscInt k = 0; k < 16; k++) {
-    const TestShape shape = {"random", 1 + TestInteger(k, 1, 180), 1 + TestInteger(k, 2, 140), RowRandom, TestValueGeneral, PETSC_FALSE};
+    const TestShape shape = {"random", 1 + TestInteger(k, 1, 180), 1 + TestInteger(k, 2, 140), TestRowRandom, TestValueGeneral, PETSC_FALSE};
     Mat             S;
 
     PetscCall(TestShapeCreate(&shape, NULL, &S));

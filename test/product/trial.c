@@ -39,7 +39,7 @@ int main(int argc, char **argv)
     while (!MatShadowTrialOver(&t, SYS_TUNE_LEAST, k->safe) && made < 1000) {
       const PetscBool format = (PetscBool)(t.nformat < SYS_TUNE_LEAST);
 
-      MatShadowTrialTake(&t, format, (1 + 0.001 * (made % 3)) * (format ? k->format * k->disturb_format[t.rounds] : k->csr * k->disturb_csr[t.rounds]));
+      MatShadowTrialAdd(&t, format, (1 + 0.001 * (made % 3)) * (format ? k->format * k->disturb_format[t.rounds] : k->csr * k->disturb_csr[t.rounds]));
       made++;
     }
     TestExpect(&d, "it takes another number of rounds", (PetscBool)(t.rounds == k->rounds && made == 2 * SYS_TUNE_LEAST * k->rounds));

@@ -45,10 +45,16 @@ fi
 # build_and_run NAME FLAGS...: the program of ${sources[@]}, of which the first is the driver; those for instructions that the compiler or ${avx2[@]}, ${avx512[@]} do not
 # have are left out. The flag -g, which takes a third of the time of compiling, comes with the sanitizers only.
 build_and_run() {
-  local name=$1 source object
+  local name=$1 source object flag
   local -a objects=()
   shift
-  [ "$name" != "$library" ] || local -a have=(-include "$BUILD/petscambconf.h")
+  if [ "$name" = "$library" ]; then
+    local -a have=(-include "$BUILD/petscambconf.h") given=("$@")
+    set --
+    for flag in "${given[@]}"; do # the library's objects have their own numbers
+      [[ $flag = -D* && $flag != -DSYS_* ]] || set -- "$@" "$flag"
+    done
+  fi
   rm -f "$dir"/*.o "$dir/failed"
   for source in "${sources[@]}"; do
     if [ "$name" = "$library" ] && [[ $source = src/* ]]; then

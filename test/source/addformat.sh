@@ -21,7 +21,7 @@ done
 touch "$tree/build/$build/conf.json"
 cd "$tree" || exit 1
 
-make() { env -u MAKEFLAGS -u MAKELEVEL -u TESTS -u PETSC_DIR -u PETSC_ARCH make BUILD="$build" "$@"; }
+make() { env -u PETSCAMB_BUILDS -u MAKEFLAGS -u MAKELEVEL -u TESTS -u PETSC_DIR -u PETSC_ARCH make BUILD="$build" "$@"; }
 made() { # the names of the type are new, and no object but those of the format and the list needs them
   touch -d @0 include/petscamb.h
   make "$@"

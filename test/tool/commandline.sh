@@ -71,6 +71,26 @@ for value in --csv "-csv -"; do
   expect "bin/solve $value" 0 "^2$" sh -c "'$BIN/solve' -f '$data/cage10.mtx.gz' -compare $value | grep -vc '^matrix,'"
   expect "graph $value" 0 "^id,value$" sh -c "'$petscamb' graph pagerank rmat:4,4 $value | sed -n 1p"
 done
+example() { # NAME COMMAND-LINE: a small run of an example of bin/
+  local name=$1 words=$2
+  expect "bin/$name --json" 0 "^json alone$" json "$BIN/$name" $words --json
+  expect "bin/$name -csv" 0 "^same columns$" sh -c "'$BIN/$name' $words -csv | '${PYTHON:-python3}' -c 'import csv, sys; rows = list(csv.reader(sys.stdin)); print(len(rows) > 1 and len(set(map(len, rows))) == 1 and \"same columns\")'"
+  expect "two outputs for one place: bin/$name" 1 "^$name: -csv and -json: only one of them" "$BIN/$name" $words --json --csv
+  expect "an option that nothing reads: bin/$name" 2 "^$name: -xyz: this option was not used$" "$BIN/$name" $words -xyz 3
+}
+example bfs "-n 5"
+example galerkin "-ne 3"
+example heat "-n 5 -steps 2"
+example mcl "-groups 3 -group_size 8"
+example multigpu "-n 5 -rounds 1"
+example triangles "-scale 4"
+if "$petscamb" --version | grep -q 'complex numbers'; then
+  echo "skip -json of gcn, lobpcg, lowrank: they need real numbers"
+else
+  example gcn "-graphs 20 -epochs 2"
+  example lobpcg "-n 6 -nev 2"
+  example lowrank "-users 60 -items 40 -epochs 2"
+fi
 for command in bench info solve graph; do
   [ $command = graph ] && words="pagerank rmat:4,4" || words="p7:5"
   expect "$command --json=FILE" 0 "^json$" sh -c "'$petscamb' $command $words --json=values.json >/dev/null && '${PYTHON:-python3}' -m json.tool values.json >/dev/null && echo json"
@@ -176,6 +196,10 @@ if "$petscamb" --version | grep -q "real numbers of 64 bits"; then
 fi
 expect "a folder" 1 "^petscamb: .*: this is a folder; name a file in it$" "$petscamb" info "$data"
 "$BIN/solve" -f "$data/cage10.mtx.gz" -ksp_max_it 1 -ksp_view_mat binary:whole.dat >/dev/null 2>&1
+for classid in '' '\0\0\0\0'; do # with indices of four and of eight bytes
+  printf "$classid\\0\\022\\173\\120\\0\\0\\0" >classid.dat
+  expect "a binary file of indices of $((${#classid} / 2 ? 8 : 4)) bytes" 1 "^petscamb: classid.dat: the file is cut off or damaged, or was written by a PETSc whose indices or numbers have another size$" "$petscamb" info classid.dat
+done
 expect "a binary file" 0 "^  rows x columns +11397 x 11397$" "$petscamb" info whole.dat
 for bytes in 10 3000; do
   head -c $bytes whole.dat >cut.dat

@@ -80,7 +80,7 @@ static PetscErrorCode MatEdgeReadShare(MPI_Comm comm, const char file[], EdgeSto
   about[1] = head.bytes;
   PetscCallMPI(MPI_Bcast(about, 2, MPIU_INT64, 0, comm));
   if (!fault->code && about[0] != f.size) MtxFileFault(fault, PETSC_ERR_FILE_OPEN, 0, "processes see different files", NULL);
-  if (!fault->code && (f.unpacker ? !rank : MtxFileTakeShare(&f, about[1], rank, size, fault))) PetscCall(MatEdgeParse(&f, store, lines, fault));
+  if (!fault->code && (f.unpacker ? !rank : MtxFileSetRange(&f, about[1], rank, size, fault))) PetscCall(MatEdgeParse(&f, store, lines, fault));
   PetscCall(MtxFileClose(&f));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -5,7 +5,8 @@ are those of A^T F, without the vertices that were reached before.\n\
   -n N           without -f: an N x N grid, whose levels are known and checked (default 30)\n\
   -sources K     vertices to start from, evenly spread (default 8)\n\
   -mat_type TYPE (default hashgemm)\n\
-  -times 0       no times, in a form that does not change from run to run\n\n";
+  -times 0       no times, in a form that does not change from run to run\n\
+  -csv [FILE], -json [FILE]  results for other programs; without FILE on standard output, in place of the text\n\n";
 
 #include <petscmat.h>
 #include <petsctime.h>
@@ -181,6 +182,12 @@ static PetscErrorCode Run(PetscBool *right)
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%" PetscInt_FMT " vertices, %" PetscInt_FMT " sources: %" PetscInt64_FMT " reached in %" PetscInt_FMT " levels\n", M, k, all, level - 1));
   if (!given) PetscCall(CheckGrid(A, n, k, levels, right));
   if (times) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: products %.4g s\n", type, products));
+  PetscCall(CommandAdd("type", type, 0));
+  PetscCall(CommandAdd("vertices", NULL, M));
+  PetscCall(CommandAdd("sources", NULL, k));
+  PetscCall(CommandAdd("reached", NULL, (double)all));
+  PetscCall(CommandAdd("levels", NULL, level - 1));
+  PetscCall(CommandAdd("products_s", NULL, products));
   PetscCall(PetscFree(levels));
   PetscCall(MatDestroy(&F));
   PetscCall(MatDestroy(&T));
@@ -190,7 +197,7 @@ static PetscErrorCode Run(PetscBool *right)
 
 int main(int argc, char **argv)
 {
-  const char *const own[] = {"f", "n", "sources", "times"};
+  const char *const own[] = {"f", "n", "sources", "times", "csv", "json"};
 
   return CommandMain("bfs", argc, argv, help, PETSC_STATIC_ARRAY_LENGTH(own), own, Run);
 }

@@ -29,6 +29,84 @@ static inline PetscErrorCode CommandGetOutputs(MPI_Comm comm, char csv[], char j
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* A figure in a row of results: a word, or a number if text is NULL */
+typedef struct {
+  const char *name;
+  char       *text;
+  double      value;
+} CommandFigure;
+
+static CommandFigure *CommandFigures; /* the rows of the program, one after the other; each has the same names in the same order */
+static PetscInt       CommandNumber;
+
+/* Adds a word, or a number if text is NULL, to the results that CommandMain() writes to -csv and -json; the name of the first figure begins a new row */
+static inline PetscErrorCode CommandAdd(const char name[], const char text[], double value)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscRealloc((size_t)(CommandNumber + 1) * sizeof(CommandFigure), &CommandFigures));
+  CommandFigures[CommandNumber] = (CommandFigure){name, NULL, value};
+  if (text) PetscCall(PetscStrallocpy(text, &CommandFigures[CommandNumber].text));
+  CommandNumber++;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Writes a word between quotes, or a number; JSON has no word for infinity */
+static inline void CommandWriteFigure(FILE *f, PetscBool json, const CommandFigure *figure)
+{
+  if (!figure->text) {
+    fprintf(f, json && !isfinite(figure->value) ? "null" : "%.15g", figure->value);
+    return;
+  }
+  fputc('"', f);
+  for (const char *c = figure->text; *c; c++) fprintf(f, *c == '"' || (*c == '\\' && json) ? (json ? "\\%c" : "\"%c") : "%c", *c);
+  fputc('"', f);
+}
+
+/* Writes the results to a file, or to the standard output; process 0 writes */
+static inline PetscErrorCode CommandWrite(const char name[], PetscBool json)
+{
+  PetscMPIInt rank;
+  PetscInt    columns = 1;
+  int         bad     = 0;
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
+  while (columns < CommandNumber && strcmp(CommandFigures[columns].name, CommandFigures[0].name)) columns++;
+  if (rank == 0) {
+    FILE *f = strcmp(name, "-") ? fopen(name, "w") : stdout;
+
+    for (PetscInt k = 0; k < columns && f && !json; k++) fprintf(f, "%s%s", CommandFigures[k].name, k + 1 < columns ? "," : "\n");
+    for (PetscInt k = 0; k < CommandNumber && f; k++) {
+      const char *before = k % columns ? (json ? ", " : ",") : !json ? "" : k ? ",\n {" : "[{";
+
+      fprintf(f, json ? "%s\"%s\": " : "%s", before, CommandFigures[k].name);
+      CommandWriteFigure(f, json, &CommandFigures[k]);
+      if (k % columns == columns - 1) fputs(json ? "}" : "\n", f);
+    }
+    if (f && json) fprintf(f, "]\n");
+    bad = !f || ferror(f) || (f == stdout ? fflush(f) : fclose(f));
+  }
+  PetscCallMPI(MPI_Bcast(&bad, 1, MPI_INT, 0, PETSC_COMM_WORLD));
+  PetscCheck(!bad, PETSC_COMM_WORLD, PETSC_ERR_FILE_WRITE, "%s: cannot be written", strcmp(name, "-") ? name : "standard output");
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Runs a program between the reading of -csv and -json and the writing of its results */
+static inline PetscErrorCode CommandRun(PetscErrorCode (*run)(PetscBool *right), PetscBool *right)
+{
+  char files[2][PETSC_MAX_PATH_LEN];
+
+  PetscFunctionBegin;
+  PetscCall(CommandGetOutputs(PETSC_COMM_WORLD, files[0], files[1], sizeof(files[0])));
+  PetscCall((*run)(right));
+  for (int k = 0; k < 2; k++) {
+    if (files[k][0]) PetscCall(CommandWrite(files[k], (PetscBool)k));
+  }
+  for (PetscInt k = 0; k < CommandNumber; k++) PetscCall(PetscFree(CommandFigures[k].text));
+  PetscCall(PetscFree(CommandFigures));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* ------------------------------------------------- names ------------------------------------------------- */
 
 #define NAME_MISSPELT 2  /* letters to add, to remove or to replace, at most */
@@ -300,7 +378,7 @@ static inline int CommandFail(const CommandErrors *errors, PetscMPIInt size)
   return code;
 }
 
-/* The main function of a program with these options of its own: run() sets *right if the program's answer is right */
+/* The main function of a program with these options of its own: run() clears *right if the program's answer is wrong, and adds its results by CommandAdd() */
 static inline int CommandMain(const char program[], int argc, char **argv, const char help[], PetscInt nown, const char *const own[], PetscErrorCode (*run)(PetscBool *right))
 {
   CommandErrors  errors = {program, PETSC_SUCCESS};
@@ -312,7 +390,7 @@ static inline int CommandMain(const char program[], int argc, char **argv, const
   PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
   PetscCall(PetscPushErrorHandler(CommandErrorHandler, &errors));
   ierr = CommandCheckMisspelt(argc, argv, nown, own);
-  if (!ierr) ierr = (*run)(&right);
+  if (!ierr) ierr = CommandRun(run, &right);
   if (!ierr) ierr = CommandCheckUnused(program, argc, argv, nown, own, &unused);
   if (ierr) return CommandFail(&errors, size);
   PetscCall(PetscPopErrorHandler());

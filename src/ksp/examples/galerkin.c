@@ -5,13 +5,14 @@ with -mat_type, the first time and, with new values, once more.\n\
   -base TYPE     the type to compare with (default aij)\n\
   -mat_type TYPE (default hashgemm)\n\
   -times 0       iterations only, in a form that does not change from run to run\n\
+  -csv [FILE], -json [FILE]  results for other programs; without FILE on standard output, in place of the text\n\
 and all options of KSP and PC.\n\n";
 
 #include <petscksp.h>
 #include <petsctime.h>
 #include <petscamb.h>
 
-#include "ksp/examples/examples.h"
+#include "ksp/examples/commandline.h"
 
 typedef struct {
   char           type[64];
@@ -185,7 +186,7 @@ static PetscErrorCode Run(PetscInt ne, const char type[], Outcome *out)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-int main(int argc, char **argv)
+static PetscErrorCode RunAll(PetscBool *right)
 {
   Outcome   out[2];
   PetscInt  ne       = 12;
@@ -193,7 +194,6 @@ int main(int argc, char **argv)
   char      base[64] = MATAIJ, type[64] = MATHASHGEMM;
 
   PetscFunctionBeginUser;
-  PetscCall(ExampleInitialize(&argc, &argv, help));
   PetscCall(PetscLogDefaultBegin());
   PetscCall(PetscAMBInitializePackage());
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-ne", &ne, NULL));
@@ -211,9 +211,26 @@ int main(int argc, char **argv)
         PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%-12s %-12s %12.4f %16.4f %10.4f %12" PetscInt_FMT "\n", out[k].type, turn ? "new values" : "first", out[k].setup[turn], out[k].products[turn], out[k].solve[turn], out[k].its[turn]));
     }
   }
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s\n", PetscAbs(out[0].its[0] - out[1].its[0]) <= 1 && PetscAbs(out[0].its[1] - out[1].its[1]) <= 1 ? "iterations agree" : "ITERATIONS DIFFER"));
-  PetscCall(PetscFinalize());
-  return 0;
+  for (int k = 0; k < 4; k++) {
+    const Outcome *o = &out[k % 2];
+
+    PetscCall(CommandAdd("type", o->type, 0));
+    PetscCall(CommandAdd("setup", k / 2 ? "new values" : "first", 0));
+    PetscCall(CommandAdd("setup_s", NULL, o->setup[k / 2]));
+    PetscCall(CommandAdd("products_s", NULL, o->products[k / 2]));
+    PetscCall(CommandAdd("solve_s", NULL, o->solve[k / 2]));
+    PetscCall(CommandAdd("iterations", NULL, o->its[k / 2]));
+  }
+  *right = (PetscBool)(PetscAbs(out[0].its[0] - out[1].its[0]) <= 1 && PetscAbs(out[0].its[1] - out[1].its[1]) <= 1);
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s\n", *right ? "iterations agree" : "ITERATIONS DIFFER"));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+int main(int argc, char **argv)
+{
+  const char *const own[] = {"ne", "base", "times", "csv", "json"};
+
+  return CommandMain("galerkin", argc, argv, help, PETSC_STATIC_ARRAY_LENGTH(own), own, RunAll);
 }
 
 /*TEST

@@ -6,13 +6,14 @@ Runs once with a type of PETSc and once with amb, and prints the bytes copied to
   -dt T          the first step; every further step is 1.5 times as long as the one before (default 0.01)\n\
   -base TYPE     the type of PETSc (default aij; aijcusparse for the GPU)\n\
   -mat_type TYPE the other type (default amb)\n\
-  -times 0       iterations and agreement only, in a form that does not change from run to run\n\n";
+  -times 0       iterations and agreement only, in a form that does not change from run to run\n\
+  -csv [FILE], -json [FILE]  results for other programs; without FILE on standard output, in place of the text\n\n";
 
 #include <petscksp.h>
 #include <petsctime.h>
 #include <petscamb.h>
 
-#include "ksp/examples/examples.h"
+#include "ksp/examples/commandline.h"
 
 typedef struct {
   PetscInt  n, steps;
@@ -172,7 +173,7 @@ static PetscErrorCode Difference(Vec u, Vec v, PetscReal *difference)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-int main(int argc, char **argv)
+static PetscErrorCode RunAll(PetscBool *right)
 {
   Problem   p          = {40, 4, 0.01};
   PetscBool times      = PETSC_TRUE, gpu;
@@ -181,7 +182,6 @@ int main(int argc, char **argv)
   char      base[64] = MATAIJ, type[64] = MATAMB;
 
   PetscFunctionBeginUser;
-  PetscCall(ExampleInitialize(&argc, &argv, help));
   PetscCall(PetscLogDefaultBegin());
   PetscCall(PetscAMBInitializePackage());
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-n", &p.n, NULL));
@@ -201,10 +201,26 @@ int main(int argc, char **argv)
       PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%-16s %-8s %10" PetscInt_FMT " %12.4f %10.4f %14.3f %14.3f\n", k ? type : out[k].type, out[k].vec, out[k].its, out[k].assembly, out[k].solve, 1e-6 * out[k].to_gpu, 1e-6 * out[k].from_gpu));
     PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s; copies are those in the solves\n", gpu ? "on the GPU" : "on the host"));
   }
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s\n", difference < 1e-6 && PetscAbs(out[0].its - out[1].its) <= p.steps ? "both agree" : "THEY DISAGREE"));
-  for (int k = 0; k < 2; k++) PetscCall(VecDestroy(&out[k].u));
-  PetscCall(PetscFinalize());
-  return 0;
+  *right = (PetscBool)(difference < 1e-6 && PetscAbs(out[0].its - out[1].its) <= p.steps);
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s\n", *right ? "both agree" : "THEY DISAGREE"));
+  for (int k = 0; k < 2; k++) {
+    PetscCall(CommandAdd("type", k ? type : out[k].type, 0));
+    PetscCall(CommandAdd("vectors", out[k].vec, 0));
+    PetscCall(CommandAdd("iterations", NULL, out[k].its));
+    PetscCall(CommandAdd("assembly_s", NULL, out[k].assembly));
+    PetscCall(CommandAdd("solve_s", NULL, out[k].solve));
+    PetscCall(CommandAdd("bytes_to_gpu", NULL, out[k].to_gpu));
+    PetscCall(CommandAdd("bytes_from_gpu", NULL, out[k].from_gpu));
+    PetscCall(VecDestroy(&out[k].u));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+int main(int argc, char **argv)
+{
+  const char *const own[] = {"n", "steps", "dt", "base", "times", "csv", "json"};
+
+  return CommandMain("heat", argc, argv, help, PETSC_STATIC_ARRAY_LENGTH(own), own, RunAll);
 }
 
 /*TEST

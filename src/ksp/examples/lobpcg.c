@@ -8,7 +8,8 @@ dense matrix, and the preconditioner gets a dense matrix too.\n\
   -max_it I         steps, at most (default 300)\n\
   -eps_pc_type TYPE the preconditioner (default gamg)\n\
   -mat_type TYPE    (default amb)\n\
-  -times 0          eigenvalues only, in a form that does not change from run to run\n\n\
+  -times 0          eigenvalues only, in a form that does not change from run to run\n\
+  -csv [FILE], -json [FILE]  results for other programs; without FILE on standard output, in place of the text\n\n\
 A. V. Knyazev, Toward the optimal preconditioned eigensolver, SIAM J. Sci. Comput. 23, 2001.\n\n";
 
 #include <petscksp.h>
@@ -355,6 +356,12 @@ static PetscErrorCode Run(PetscBool *right)
   for (PetscInt i = 0; i < k; i++) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "eigenvalue %2" PetscInt_FMT ": %.6f\n", i + 1, (double)l.d[i]));
   if (!converged) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "not converged in %" PetscInt_FMT " steps\n", most));
   if (times) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%" PetscInt_FMT " steps, %.4f s\n", PetscMin(its, most), t1 - t0));
+  for (PetscInt i = 0; i < k; i++) {
+    PetscCall(CommandAdd("eigenvalue", NULL, (double)l.d[i]));
+    PetscCall(CommandAdd("residual", NULL, (double)l.norm[i]));
+    PetscCall(CommandAdd("steps", NULL, PetscMin(its, most)));
+    PetscCall(CommandAdd("steps_s", NULL, t1 - t0));
+  }
   PetscCall(LobpcgDestroy(&l));
   PetscCall(MatDestroy(&A));
   *right = converged;
@@ -363,7 +370,7 @@ static PetscErrorCode Run(PetscBool *right)
 
 int main(int argc, char **argv)
 {
-  const char *const own[] = {"f", "n", "nev", "tol", "max_it", "times"};
+  const char *const own[] = {"f", "n", "nev", "tol", "max_it", "times", "csv", "json"};
 
   return CommandMain("lobpcg", argc, argv, help, PETSC_STATIC_ARRAY_LENGTH(own), own, Run);
 }

@@ -11,7 +11,8 @@ product of a sparse and a dense matrix. A tenth of the entries is held back, and
   -epochs E         (default 8)\n\
   -fit_ksp_max_it S steps for U, and for V, of an epoch (default 4)\n\
   -mat_type TYPE    (default amb)\n\
-  -times 0          no times\n\n\
+  -times 0          no times\n\
+  -csv [FILE], -json [FILE]  results for other programs; without FILE on standard output, in place of the text\n\n\
 Y. Koren, R. Bell, C. Volinsky, Matrix factorization techniques for recommender systems, IEEE Computer 42, 2009.\n\n";
 
 #include <petscksp.h>
@@ -409,6 +410,10 @@ static PetscErrorCode Run(PetscBool *right)
     PetscCall(PetscTime(&t1));
     PetscCall(Deviation(&fit, v, held, &guesses, &rms[1]));
     PetscCall(PetscPrintf(PETSC_COMM_WORLD, "epoch %2" PetscInt_FMT ": root of the mean square %.3f, of entries held back %.3f\n", k, (double)rms[0], (double)rms[1]));
+    PetscCall(CommandAdd("epoch", NULL, k));
+    PetscCall(CommandAdd("rms", NULL, (double)rms[0]));
+    PetscCall(CommandAdd("rms_held_back", NULL, (double)rms[1]));
+    PetscCall(CommandAdd("epoch_s", NULL, t1 - t0));
     least = PetscMin(least, t1 - t0);
   }
   if (times) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "an epoch: %.4f s\n", least));
@@ -422,7 +427,7 @@ static PetscErrorCode Run(PetscBool *right)
 
 int main(int argc, char **argv)
 {
-  const char *const own[] = {"f", "users", "items", "known", "rank", "regular", "epochs", "times"};
+  const char *const own[] = {"f", "users", "items", "known", "rank", "regular", "epochs", "times", "csv", "json"};
 
   return CommandMain("lowrank", argc, argv, help, PETSC_STATIC_ARRAY_LENGTH(own), own, Run);
 }

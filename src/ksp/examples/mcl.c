@@ -8,7 +8,8 @@ until every row has few entries, those of its cluster.\n\
   -prune P          smaller entries are left out (default 1e-4)\n\
   -keep K           at most so many entries stay in a row (default 1000)\n\
   -mat_type TYPE    (default hashgemm)\n\
-  -times 0          no times, in a form that does not change from run to run\n\n\
+  -times 0          no times, in a form that does not change from run to run\n\
+  -csv [FILE], -json [FILE]  results for other programs; without FILE on standard output, in place of the text\n\n\
 S. van Dongen, Graph clustering by flow simulation, doctoral thesis, University of Utrecht, 2000. The rows of this program are columns in that thesis.\n\n";
 
 #include <petscmat.h>
@@ -271,6 +272,13 @@ static PetscErrorCode Run(PetscBool *right)
   PetscCall(Clusters(M, &clusters, &largest));
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%" PetscInt_FMT " vertices in %" PetscInt_FMT " clusters, the largest of %" PetscInt_FMT "%s\n", n, clusters, largest, chaos > 1e-5 ? " (NOT AT REST)" : ""));
   if (times) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: %" PetscInt_FMT " products %.4g s, the largest with %.0f entries\n", type, turn, expansion, most));
+  PetscCall(CommandAdd("type", type, 0));
+  PetscCall(CommandAdd("vertices", NULL, n));
+  PetscCall(CommandAdd("clusters", NULL, clusters));
+  PetscCall(CommandAdd("largest", NULL, largest));
+  PetscCall(CommandAdd("products", NULL, turn));
+  PetscCall(CommandAdd("products_s", NULL, expansion));
+  PetscCall(CommandAdd("most_nonzeros", NULL, most));
   PetscCall(MatDestroy(&M));
   *right = (PetscBool)(chaos <= 1e-5);
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -278,7 +286,7 @@ static PetscErrorCode Run(PetscBool *right)
 
 int main(int argc, char **argv)
 {
-  const char *const own[] = {"f", "groups", "group_size", "inflation", "prune", "keep", "times"};
+  const char *const own[] = {"f", "groups", "group_size", "inflation", "prune", "keep", "times", "csv", "json"};
 
   return CommandMain("mcl", argc, argv, help, PETSC_STATIC_ARRAY_LENGTH(own), own, Run);
 }

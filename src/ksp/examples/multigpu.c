@@ -12,7 +12,8 @@ static char help[] = "One solve on many GPUs, or many cores: time per iteration 
   -halos A,B              how matrices of petsc-amb exchange entries of x on GPUs, one way after the other (default: that of -mat_shadow_halo)\n\
   -its N                  iterations, whatever the residual; 0: products only (default: until it converges)\n\
   -rounds N               solves with each type, of which the fastest counts (default 3)\n\
-  -times 0                correctness only, in a form that does not change from run to run\n\n";
+  -times 0                correctness only, in a form that does not change from run to run\n\
+  -csv [FILE], -json [FILE]  results for other programs; without FILE on standard output, in place of the text\n\n";
 
 #include <petscksp.h>
 #include <petsctime.h>
@@ -589,6 +590,17 @@ static PetscErrorCode RunAll(PetscBool *right)
 
     PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s, %s: %s\n", out[t].type, out[t].solver, what));
   }
+  for (PetscInt t = 0; t < nruns; t++) {
+    PetscCall(CommandAdd("type", out[t].type, 0));
+    PetscCall(CommandAdd("solver", out[t].solver, 0));
+    PetscCall(CommandAdd("iterations", NULL, out[t].its));
+    PetscCall(CommandAdd("solve_s", NULL, out[t].solve));
+    PetscCall(CommandAdd("mult_s", NULL, out[t].mult));
+    PetscCall(CommandAdd("halo", out[t].halo ? out[t].halo : "", 0));
+    PetscCall(CommandAdd("halo_bytes", NULL, out[t].halo_bytes));
+    PetscCall(CommandAdd("waits_per_product", NULL, out[t].syncs));
+    PetscCall(CommandAdd("reductions_per_iteration", NULL, out[t].reductions));
+  }
   for (PetscInt t = 0; t < nruns && choice.its < 0; t++) *right = out[t].enough ? *right : PETSC_FALSE;
   PetscCall(ListFree(choice.ntypes, choice.types));
   PetscCall(ListFree(choice.nsolvers, choice.solvers));
@@ -599,7 +611,7 @@ static PetscErrorCode RunAll(PetscBool *right)
 
 int main(int argc, char **argv)
 {
-  const char *const own[] = {"n", "per_process", "random", "density", "f", "mat_amb_partition", "types", "solvers", "halos", "its", "rounds", "times", "view"};
+  const char *const own[] = {"n", "per_process", "random", "density", "f", "mat_amb_partition", "types", "solvers", "halos", "its", "rounds", "times", "csv", "json", "view"};
 
   return CommandMain("multigpu", argc, argv, help, PETSC_STATIC_ARRAY_LENGTH(own), own, RunAll);
 }

@@ -240,37 +240,8 @@ static PetscErrorCode Print(MPI_Comm comm, int n, const Outcome out[], PetscLogD
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Writes the results to a file, or to the standard output; process 0 writes */
-static PetscErrorCode Write(MPI_Comm comm, const char name[], PetscBool json, const char matrix[], PetscInt rows, PetscLogDouble nonzeros, int n, const Outcome out[])
-{
-  PetscMPIInt rank;
-  int         bad = 0;
-
-  PetscFunctionBeginUser;
-  PetscCallMPI(MPI_Comm_rank(comm, &rank));
-  if (rank == 0) {
-    FILE *f = strcmp(name, "-") ? fopen(name, "w") : stdout;
-
-    if (f && !json) fprintf(f, "matrix,rows,nonzeros,type,iterations,reason,true_residual,setup_s,solve_s,mult_s,bytes\n");
-    for (int k = 0; k < n && f; k++) {
-      const Outcome *o = &out[k];
-
-      fprintf(f, json ? "%s{\"matrix\": \"" : "%s\"", !json ? "" : k ? ",\n " : "[");
-      for (const char *c = matrix; *c; c++) fprintf(f, *c == '"' || (*c == '\\' && json) ? (json ? "\\%c" : "\"%c") : "%c", *c);
-      fprintf(f, json ? "\", \"rows\": %" PetscInt_FMT ", \"nonzeros\": %.0f, \"type\": \"%s\", \"iterations\": %" PetscInt_FMT ", \"reason\": \"%s\", \"true_residual\": %.6e, \"setup_s\": %.9g, \"solve_s\": %.9g, \"mult_s\": %.9g, \"bytes\": %.0f}" : "\",%" PetscInt_FMT ",%.0f,%s,%" PetscInt_FMT ",%s,%.6e,%.9g,%.9g,%.9g,%.0f\n", rows, nonzeros, o->type, o->its, KSPConvergedReasons[o->reason],
-              (double)o->residual, o->setup, o->solve, o->mult, o->bytes);
-    }
-    if (f && json) fprintf(f, "]\n");
-    bad = !f || ferror(f) || (f == stdout ? fflush(f) : fclose(f));
-  }
-  PetscCallMPI(MPI_Bcast(&bad, 1, MPI_INT, 0, comm));
-  PetscCheck(!bad, comm, PETSC_ERR_FILE_WRITE, "%s: cannot be written", strcmp(name, "-") ? name : "standard output");
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 static PetscErrorCode Run(PetscBool *right)
 {
-  char        csv[PETSC_MAX_PATH_LEN], json[PETSC_MAX_PATH_LEN];
   char        file[PETSC_MAX_PATH_LEN], type[64], solver[128];
   PetscBool   given, typed, compare = PETSC_FALSE, times = PETSC_TRUE;
   Mat         A;
@@ -289,7 +260,6 @@ static PetscErrorCode Run(PetscBool *right)
   PetscCall(PetscOptionsGetString(NULL, NULL, "-mat_type", type, sizeof(type), &typed));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-compare", &compare, NULL));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-times", &times, NULL));
-  PetscCall(CommandGetOutputs(PETSC_COMM_WORLD, csv, json, sizeof(csv)));
   if (!typed) PetscCall(PetscStrncpy(type, compare ? MATAMB : MATAIJ, sizeof(type)));
 
   PetscCall(ExampleLoadMatrix(file, &A));
@@ -301,8 +271,19 @@ static PetscErrorCode Run(PetscBool *right)
   PetscCall(PetscMemzero(out, sizeof(out))); /* without -times, some figures stay 0 */
   if (compare) PetscCall(Solve(A, b, MATAIJ, times, &out[n++ - 1], solver, sizeof(solver)));
   PetscCall(Solve(A, b, type, times, &out[n - 1], solver, sizeof(solver)));
-  if (csv[0]) PetscCall(Write(PETSC_COMM_WORLD, csv, PETSC_FALSE, file, M, info.nz_used, n, out));
-  if (json[0]) PetscCall(Write(PETSC_COMM_WORLD, json, PETSC_TRUE, file, M, info.nz_used, n, out));
+  for (int k = 0; k < n; k++) {
+    PetscCall(CommandAdd("matrix", file, 0));
+    PetscCall(CommandAdd("rows", NULL, M));
+    PetscCall(CommandAdd("nonzeros", NULL, info.nz_used));
+    PetscCall(CommandAdd("type", out[k].type, 0));
+    PetscCall(CommandAdd("iterations", NULL, out[k].its));
+    PetscCall(CommandAdd("reason", KSPConvergedReasons[out[k].reason], 0));
+    PetscCall(CommandAdd("true_residual", NULL, (double)out[k].residual));
+    PetscCall(CommandAdd("setup_s", NULL, out[k].setup));
+    PetscCall(CommandAdd("solve_s", NULL, out[k].solve));
+    PetscCall(CommandAdd("mult_s", NULL, out[k].mult));
+    PetscCall(CommandAdd("bytes", NULL, out[k].bytes));
+  }
   if (times) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: %" PetscInt_FMT " rows, %.0f nonzeros; %s; %d rank%s\n", file, M, info.nz_used, solver, size, size > 1 ? "s" : ""));
   PetscCall(Print(PETSC_COMM_WORLD, n, out, info.nz_used, times));
   /* a solve that did not finish is told by its reason */
@@ -328,7 +309,7 @@ int main(int argc, char **argv)
   testset:
     requires: double
     nsize: {{1 2 3}}
-    args: -f "${BUILD}"/../../test/solve.mtx -compare -times 0 -ksp_rtol 1e-8
+    args: -f "${TREE}"/test/solve.mtx -compare -times 0 -ksp_rtol 1e-8
     test:
       suffix: gmres_ones
       args: -ksp_type gmres -pc_type jacobi -ksp_gmres_restart 100 -rhs ones
@@ -350,7 +331,7 @@ int main(int argc, char **argv)
 
   testset:
     requires: double
-    args: -f "${BUILD}"/../../test/solve.mtx -times 0 -mat_type amb
+    args: -f "${TREE}"/test/solve.mtx -times 0 -mat_type amb
     test:
       suffix: lu
       args: -ksp_type preonly -pc_type lu
@@ -358,7 +339,7 @@ int main(int argc, char **argv)
         amb: 1 iterations, converged, true residual below 1e-12
     test:
       suffix: b_shape
-      args: -b "${BUILD}"/../../test/solve.mtx
+      args: -b "${TREE}"/test/solve.mtx
       filter: Error: grep -o "but the matrix needs a right-hand side of 144 x 1"
       output:
         but the matrix needs a right-hand side of 144 x 1

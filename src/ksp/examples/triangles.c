@@ -7,7 +7,8 @@ above the diagonal, entry (i,j) of L U is the number of vertices k < i, j next t
   -complete N     without -f: the complete graph of N vertices\n\
   -mat_type TYPE  (default hashgemm)\n\
   -check          counts once more from A A with plain aij\n\
-  -times 0        no times, in a form that does not change from run to run\n\n";
+  -times 0        no times, in a form that does not change from run to run\n\
+  -csv [FILE], -json [FILE]  results for other programs; without FILE on standard output, in place of the text\n\n";
 
 #include <petscmat.h>
 #include <petsctime.h>
@@ -214,6 +215,12 @@ static PetscErrorCode Run(PetscBool *right)
   PetscCall(MatGetInfo(A, MAT_GLOBAL_SUM, &info));
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%" PetscInt_FMT " vertices, %.0f edges, %" PetscInt64_FMT " triangles\n", n, info.nz_used / 2, count / 2));
   if (times) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: product %.4g s, sum over the edges %.4g s\n", type, t1 - t0, t2 - t1));
+  PetscCall(CommandAdd("type", type, 0));
+  PetscCall(CommandAdd("vertices", NULL, n));
+  PetscCall(CommandAdd("edges", NULL, info.nz_used / 2));
+  PetscCall(CommandAdd("triangles", NULL, (double)(count / 2)));
+  PetscCall(CommandAdd("product_s", NULL, t1 - t0));
+  PetscCall(CommandAdd("sum_s", NULL, t2 - t1));
   PetscCall(MatDestroy(&C));
   if (check) {
     Mat plain;
@@ -234,7 +241,7 @@ static PetscErrorCode Run(PetscBool *right)
 
 int main(int argc, char **argv)
 {
-  const char *const own[] = {"f", "scale", "edge_factor", "complete", "check", "times"};
+  const char *const own[] = {"f", "scale", "edge_factor", "complete", "check", "times", "csv", "json"};
 
   return CommandMain("triangles", argc, argv, help, PETSC_STATIC_ARRAY_LENGTH(own), own, Run);
 }

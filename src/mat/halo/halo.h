@@ -82,7 +82,7 @@ extern PetscErrorCode MatHaloExchangeBegin(MatHalo *, PetscBool back, const Pets
 extern PetscErrorCode MatHaloExchangeWait(MatHalo *, PetscBool back);
 extern PetscErrorCode MatHaloExchangeEnd(MatHalo *, cudaStream_t);
 extern PetscErrorCode MatHaloUse(MatHalo *, MatShadowHalo);
-extern PetscErrorCode MatHaloLeave(MatHalo *);
+extern PetscErrorCode MatHaloResetPath(MatHalo *);
 extern PetscErrorCode MatHaloStartNCCL(MPI_Comm, MatHaloComm *);
 extern PetscErrorCode MatHaloStartPeers(MatHaloComm *);
 extern PetscErrorCode MatHaloEndPeers(MatHaloComm *);

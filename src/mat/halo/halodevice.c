@@ -39,7 +39,7 @@ static PetscErrorCode MatHaloDestroy(void **halo)
   PetscFunctionBegin;
   if (!h) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCallCUDA(cudaStreamSynchronize(h->stream));
-  PetscCall(MatHaloLeave(h));
+  PetscCall(MatHaloResetPath(h));
   PetscCall(MatHaloRouteReset(h));
   PetscCall(MatHaloBlockDestroy(&h->rest));
   PetscCall(VecDestroy(&h->x));
@@ -124,7 +124,7 @@ static PetscErrorCode MatHaloCompare(Mat A, MatShadow *s)
 /* Sets *serves if petsc-amb exchanges the entries of this product: from the first product on if the GPUs reach each other, the user chose a path, or the user turned measuring off.
    Otherwise PETSc's scatter serves the first products: a halo costs as much as some dozens of small products, and the matrix may be destroyed soon. The result is the same on all
    processes. */
-static PetscErrorCode MatHaloServes(MatShadow *s, PetscBool *serves)
+static PetscErrorCode MatHaloSupports(MatShadow *s, PetscBool *serves)
 {
   const PetscInt first = s->owner->cmap->N > MAT_HALO_LARGE ? 10 : 60;
   MatHaloComm   *about;
@@ -165,7 +165,7 @@ PetscErrorCode MatHaloExpect(Mat A, PetscBool transpose)
   PetscFunctionBegin;
   PetscCall(MatShadowQuery(A, &s));
   if (!s || s->owner != A || !MatAIJIsCUSPARSE(A)) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(MatHaloServes(s, &serves));
+  PetscCall(MatHaloSupports(s, &serves));
   if (!serves) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatMPIAIJGetSeqAIJ(A, NULL, &rest, &garray));
   PetscCall(MatHaloGet(A, s, rest, garray, &h));
@@ -183,9 +183,9 @@ static PetscErrorCode MatHaloProduct(Mat A, MatShadow *s, PetscBool transpose, V
   MatHalo           *h;
 
   PetscFunctionBegin;
-  PetscCall(MatHaloServes(s, done));
+  PetscCall(MatHaloSupports(s, done));
   if (!*done) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(MatShadowDeviceBringAll(A, transpose, &xx, &yy, &zz));
+  PetscCall(MatShadowDeviceGetAll(A, transpose, &xx, &yy, &zz));
   PetscCall(MatMPIAIJGetSeqAIJ(A, &diagonal, &rest, &garray));
   PetscCall(MatHaloGet(A, s, rest, garray, &h));
   h->products++;
@@ -202,7 +202,7 @@ static PetscErrorCode MatHaloProduct(Mat A, MatShadow *s, PetscBool transpose, V
     PetscCall(VecCUDARestoreArrayRead(xx, &x));
     PetscCall(MatHaloAdd(h, rest, zz));
   }
-  PetscCall(MatShadowDeviceTake(zz, result));
+  PetscCall(MatShadowDeviceRestoreVector(zz, result));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

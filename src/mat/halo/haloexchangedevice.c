@@ -5,7 +5,7 @@
 #include "mat/halo/halo.h"
 
 /* Goes back to no path: frees requests and pinned memory. A room stays until the halo ends. */
-PetscErrorCode MatHaloLeave(MatHalo *h)
+PetscErrorCode MatHaloResetPath(MatHalo *h)
 {
   MatHaloSide *const side[] = {&h->from, &h->to};
 
@@ -33,7 +33,7 @@ PetscErrorCode MatHaloUse(MatHalo *h, MatShadowHalo path)
   PetscFunctionBegin;
   if (h->path == path) PetscFunctionReturn(PETSC_SUCCESS);
   PetscAssert(path != MAT_SHADOW_HALO_PEER || h->arena, h->comm, PETSC_ERR_PLIB, "The halo has no room");
-  PetscCall(MatHaloLeave(h));
+  PetscCall(MatHaloResetPath(h));
   h->path = path;
   if (MatHaloInStream(h)) PetscFunctionReturn(PETSC_SUCCESS);
   for (int k = 0; k < 2; k++) {

@@ -11,11 +11,13 @@
 /* The format of a text or of binary data that begins so. A banner of Matrix Market with a mistake counts: the reader then says what is wrong. */
 static MatLoadFormat FormatOfText(const char *text, size_t length)
 {
-  static const char          banner[]   = "MatrixMarket";
-  static const unsigned char classids[] = {0x00, 0x12, 0x7b, 0x50, 0x4e}; /* MAT_FILE_CLASSID, as PETSc writes it, and the last byte of VEC_FILE_CLASSID */
-  size_t                     at         = 0;
+  static const char          banner[]  = "MatrixMarket";
+  static const unsigned char classid[] = {0, 0, 0, 0, 0x00, 0x12, 0x7b}; /* MAT_FILE_CLASSID and VEC_FILE_CLASSID as PETSc writes them, with four bytes, or eight for 64-bit indices */
+  size_t                     at        = 0;
 
-  if (length >= 4 && !memcmp(text, classids, 3) && ((unsigned char)text[3] == classids[3] || (unsigned char)text[3] == classids[4])) return MAT_LOAD_PETSC;
+  for (size_t bytes = 3; bytes <= 7; bytes += 4) {
+    if (length > bytes && !memcmp(text, classid + 7 - bytes, bytes) && (text[bytes] == 0x50 || text[bytes] == 0x4e)) return MAT_LOAD_PETSC;
+  }
   if (length >= 3 && !memcmp(text, MTX_BYTE_ORDER_MARK, 3)) at = 3;
   while (at < length && isspace((unsigned char)text[at])) at++;
   if (at < length && !isprint((unsigned char)text[at])) return MAT_LOAD_OTHER;

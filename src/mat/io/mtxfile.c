@@ -79,7 +79,7 @@ static int64_t MtxFileLineBegin(MtxFile *f, int64_t offset, MtxFault *fault)
 }
 
 /* Limits a plain file to the lines that begin in the share of this process */
-int MtxFileTakeShare(MtxFile *f, int64_t begin, PetscMPIInt rank, PetscMPIInt size, MtxFault *fault)
+int MtxFileSetRange(MtxFile *f, int64_t begin, PetscMPIInt rank, PetscMPIInt size, MtxFault *fault)
 {
   const int64_t share = (f->size - begin) / size;
   int64_t       first = begin, stop = f->size;
@@ -373,7 +373,7 @@ PetscErrorCode MtxReadShare(MPI_Comm comm, PetscMPIInt tag, const char name[], c
       f = &own;
       if (!fault->code && f->size != about->size) MtxFileFault(fault, PETSC_ERR_FILE_OPEN, 0, "processes see different files", NULL);
     }
-    if (!fault->code && MtxFileTakeShare(f, about->begin, rank, size, fault)) {
+    if (!fault->code && MtxFileSetRange(f, about->begin, rank, size, fault)) {
       const double part = (double)(f->stop - f->next) / (double)PetscMax(about->size - about->begin, 1);
 
       /* no more than the file can hold: MtxFileOpen() checked that its bytes suffice for the entries */

@@ -47,7 +47,7 @@ typedef struct {
 
 /* Files of any kind of text: a file is opened, limited to the lines that begin in the share of a process, and read. Functions that return 0 have set the fault. */
 PETSC_INTERN PetscErrorCode MtxFileOpenAll(const char[], MtxFile *, MtxFault *);
-PETSC_INTERN int            MtxFileTakeShare(MtxFile *, int64_t begin, PetscMPIInt rank, PetscMPIInt size, MtxFault *);
+PETSC_INTERN int            MtxFileSetRange(MtxFile *, int64_t begin, PetscMPIInt rank, PetscMPIInt size, MtxFault *);
 PETSC_INTERN int            MtxFileFill(MtxFile *, MtxFault *, int64_t line); /* appends to the text that is left */
 PETSC_INTERN void           MtxFileFault(MtxFault *, PetscErrorCode, int64_t line, const char *reason, const char *detail);
 

@@ -148,10 +148,20 @@ static PetscErrorCode MatProductAlgorithmAsked(Mat C, const char offered[], char
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Why no provider can make the product */
+/* Returns PETSC_TRUE for P^T A P with a MAIJ on one process, which PETSc computes without an AIJ of P */
+static PetscErrorCode MatProductIsPtMAIJ(Mat C, PetscBool *maij)
+{
+  PetscFunctionBegin;
+  *maij = PETSC_FALSE;
+  if (C->product->type == MATPRODUCT_PtAP) PetscCall(PetscObjectTypeCompare((PetscObject)C->product->B, MATSEQMAIJ, maij));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Sets why to the reason for which no provider can make the product */
 static PetscErrorCode MatProductWhyNone(Mat C, char why[PRODUCT_REASON])
 {
-  Mat operand[3];
+  Mat       operand[3];
+  PetscBool maij;
 
   PetscFunctionBegin;
   MatProductGetOperands(C, operand);
@@ -162,6 +172,8 @@ static PetscErrorCode MatProductWhyNone(Mat C, char why[PRODUCT_REASON])
     PetscCall(PetscObjectBaseTypeCompareAny((PetscObject)operand[k], &aij, MATSEQAIJ, MATMPIAIJ, ""));
     if (!aij) PetscCall(PetscSNPrintf(why, PRODUCT_REASON, "%s has an operand of type %s", MatProductTypes[C->product->type], ((PetscObject)operand[k])->type_name));
   }
+  PetscCall(MatProductIsPtMAIJ(C, &maij));
+  if (maij) PetscCall(PetscStrlcat(why, "; give -petscamb_for_products", PRODUCT_REASON));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -209,7 +221,7 @@ static PetscErrorCode MatProductFindProvider(Mat C, const MatProductProvider **f
 
 /* Has the provider make the product or, without a provider, leaves it to PETSc: to AIJCUSPARSE's algorithms unless these would ignore MAT_FORCE_DIAGONAL_ENTRIES,
    else to AIJ's on the host */
-static PetscErrorCode MatProductTake(Mat C, const MatProductProvider *provider, const char why[])
+static PetscErrorCode MatProductSetProvider(Mat C, const MatProductProvider *provider, const char why[])
 {
   Mat       operand[3];
   PetscBool seq;
@@ -231,7 +243,7 @@ static PetscErrorCode MatProductTake(Mat C, const MatProductProvider *provider, 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode MatProductLeave(Mat C, const char reason[])
+PetscErrorCode MatProductDecline(Mat C, const char reason[])
 {
   char        value[64];
   const char *option;
@@ -242,7 +254,7 @@ PetscErrorCode MatProductLeave(Mat C, const char reason[])
   PetscCall(MatProductAlgorithmAsked(C, "PETSc's", value, sizeof(value), &set, &option));
   PetscCheck(!set, PetscObjectComm((PetscObject)C), PETSC_ERR_SUP, "The algorithm %s cannot make this product: %s; choose another algorithm, or leave the choice to petsc-amb", value, reason);
   C->ops->productsymbolic = C->ops->productnumeric = NULL;
-  PetscCall(MatProductTake(C, NULL, reason));
+  PetscCall(MatProductSetProvider(C, NULL, reason));
   PetscCheck(C->ops->productsymbolic, PetscObjectComm((PetscObject)C), PETSC_ERR_SUP, "PETSc has no product of these matrices, and petsc-amb cannot make it: %s", reason);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -261,7 +273,7 @@ static PetscErrorCode MatProductSetFromOptions_Shadow(Mat C)
     if (operand[k]->ops->mult != operand[0]->ops->mult) PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(MatProductFindProvider(C, &first, &provider, why));
-  PetscCall(MatProductTake(C, provider, why));
+  PetscCall(MatProductSetProvider(C, provider, why));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -325,6 +337,23 @@ static PetscErrorCode MatProductDeviceDense(const Mat operand[3], PetscErrorCode
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* With -petscamb_for_products, turns the MAIJ of P^T A P on one process into an AIJ, as PETSc does with a MAIJ of several processes */
+static PetscErrorCode MatProductExpandMAIJ(Mat C, PetscBool *expanded)
+{
+  Mat            P     = C->product->B;
+  const PetscInt bs[2] = {P->rmap->bs, P->cmap->bs};
+  PetscBool      maij, all = PETSC_FALSE;
+
+  PetscFunctionBegin;
+  PetscCall(MatProductIsPtMAIJ(C, &maij));
+  if (maij) PetscCall(PetscOptionsGetBool(NULL, NULL, "-petscamb_for_products", &all, NULL));
+  *expanded = all;
+  if (!all) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatConvert(P, MATSEQAIJ, MAT_INPLACE_MATRIX, &P));
+  PetscCall(MatSetBlockSizes(P, bs[0], bs[1]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* For operands of several types: finds the product among those of the providers, those registered for AIJ, or those that another operand has for any type, which
    PETSc no longer looks for once an operand has this function.
 
@@ -334,19 +363,24 @@ static PetscErrorCode MatProductDeviceDense(const Mat operand[3], PetscErrorCode
    host. */
 static PetscErrorCode MatProductSetFromOptions_Mixed(Mat D)
 {
-  PetscBool                 other, wrong = (PetscBool)(D->product->type == MATPRODUCT_ABt || D->product->type == MATPRODUCT_RARt);
+  PetscBool                 other, expanded = PETSC_FALSE, wrong = (PetscBool)(D->product->type == MATPRODUCT_ABt || D->product->type == MATPRODUCT_RARt);
   const MatProductProvider *first, *provider;
   Mat                       operand[3];
   char                      name[256], why[PRODUCT_REASON];
   PetscErrorCode (*f)(Mat) = NULL;
 
   PetscFunctionBegin;
+  PetscCall(MatProductExpandMAIJ(D, &expanded));
+  if (expanded) { /* PETSc chooses among the functions for two AIJ */
+    PetscCall(MatProductSetFromOptions(D));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   MatProductGetOperands(D, operand);
   PetscCall(MatProductFindProvider(D, &first, &provider, why));
   PetscCall(MatProductHasOther(D, &other));
   for (int k = 0; k < 3 && operand[k]; k++) wrong = (PetscBool)(wrong || MatAIJIsCUSPARSE(operand[k]));
   if (provider || (first && !other)) {
-    PetscCall(MatProductTake(D, !provider && wrong ? first : provider, why));
+    PetscCall(MatProductSetProvider(D, !provider && wrong ? first : provider, why));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(MatProductDeviceDense(operand, &f));

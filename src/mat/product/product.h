@@ -20,7 +20,7 @@ extern PetscErrorCode MatProductRegister(void);
 extern PetscErrorCode MatProductRegisterFinalize(void);
 
 /* For a provider that cannot make a product after all: sets the symbolic phase of PETSc's product. The provider has freed the data of its own. */
-extern PetscErrorCode MatProductLeave(Mat C, const char reason[]);
+extern PetscErrorCode MatProductDecline(Mat C, const char reason[]);
 
 extern const MatShadowProducts MatProductSlot;
 

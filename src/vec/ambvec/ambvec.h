@@ -16,10 +16,10 @@ extern PetscErrorCode VecAMBRegister(void);
 extern PetscErrorCode VecAMBLookAt(VecType type, struct _VecOps *ops);
 
 /* Replaces the operations of a vector on a GPU that are PETSc's, unless the user forbade it; leaves those of the program */
-SYS_DEVICE PetscErrorCode VecAMBTake(Vec v) SYS_STUB(PETSC_SUCCESS);
+SYS_DEVICE PetscErrorCode VecAMBSetOperations(Vec v) SYS_STUB(PETSC_SUCCESS);
 
 /* Puts PETSc's operations in the place of those of petsc-amb, in a copy of the operations of a vector */
-SYS_DEVICE PetscErrorCode VecAMBTakeBack(PetscBool mpi, struct _VecOps *ops) SYS_STUB(PETSC_SUCCESS);
+SYS_DEVICE PetscErrorCode VecAMBRestoreOperations(PetscBool mpi, struct _VecOps *ops) SYS_STUB(PETSC_SUCCESS);
 
 SYS_DEVICE PetscErrorCode VecAMBEnd(void) SYS_STUB(PETSC_SUCCESS);
 

@@ -233,7 +233,7 @@ static void VecAMBReplace(struct _VecOps *ops, const struct _VecOps *from, const
   if (ops->aypx == from->aypx) ops->aypx = to->aypx;
 }
 
-PetscErrorCode VecAMBTake(Vec v)
+PetscErrorCode VecAMBSetOperations(Vec v)
 {
   PetscBool cuda, mpi;
 
@@ -251,7 +251,7 @@ PetscErrorCode VecAMBTake(Vec v)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode VecAMBTakeBack(PetscBool mpi, struct _VecOps *ops)
+PetscErrorCode VecAMBRestoreOperations(PetscBool mpi, struct _VecOps *ops)
 {
   PetscFunctionBegin;
   if (known) VecAMBReplace(ops, &ours[mpi], &petsc[mpi]);

@@ -7,6 +7,8 @@
 
    By atomics: a group of lanes handles an entry of a matrix and adds to rows of C in shared memory. A thread block has a matrix, or some columns of
    its result if they do not all fit or there are fewer matrices than multiprocessors. If not even a few columns fit, the atomics go to C.
+
+   batchhost.h has the idea.
 */
 #include <new>
 #include <vector>

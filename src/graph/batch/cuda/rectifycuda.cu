@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
    The rectifier between a network's layers, and its derivative, on a CUDA device
+
+   batchhost.h has the idea.
 */
 #include "sys/syscuda.cuh"
 #include "graph/batch/cuda/batchcuda.h"

@@ -22,7 +22,7 @@ static PetscErrorCode MatBatchDeviceCheck(SysStatus status, const char what[])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode MatBatchDeviceServes(Vec D, Vec C, PetscBool *serves)
+PetscErrorCode MatBatchDeviceSupports(Vec D, Vec C, PetscBool *serves)
 {
   PetscBool d, c;
 
@@ -34,7 +34,7 @@ PetscErrorCode MatBatchDeviceServes(Vec D, Vec C, PetscBool *serves)
 }
 
 /* Creates the copy, or updates its values, if necessary */
-static PetscErrorCode MatBatchDeviceBring(MatBatch B, PetscBool transpose)
+static PetscErrorCode MatBatchDeviceUpdate(MatBatch B, PetscBool transpose)
 {
   const PetscInt        rows = B->row[B->nmat], cols = B->col[B->nmat];
   const SpmmTransposed *T = &B->transposed;
@@ -65,7 +65,7 @@ PetscErrorCode MatBatchDeviceMult(MatBatch B, PetscBool transpose, PetscBool add
   SysStatus          status;
 
   PetscFunctionBegin;
-  PetscCall(MatBatchDeviceBring(B, transpose));
+  PetscCall(MatBatchDeviceUpdate(B, transpose));
   PetscCall(VecGetArrayReadAndMemType(D, &d, NULL));
   if (add) PetscCall(VecGetArrayAndMemType(C, &c, NULL));
   else PetscCall(VecGetArrayWriteAndMemType(C, &c, NULL));

@@ -64,7 +64,7 @@ static PetscErrorCode MatBatchMultAny(MatBatch B, PetscBool transpose, PetscBool
   PetscCall(MatBatchCheckVec("D", transpose ? rows : cols, transpose ? "rows" : "columns", width, D));
   PetscCall(MatBatchCheckVec("C", transpose ? cols : rows, transpose ? "columns" : "rows", width, C));
   PetscCall(PetscLogEventBegin(MAT_BatchMult, B, D, C, 0));
-  PetscCall(MatBatchDeviceServes(D, C, &device));
+  PetscCall(MatBatchDeviceSupports(D, C, &device));
   if (device) PetscCall(MatBatchDeviceMult(B, transpose, add, width, D, C));
   else PetscCall(MatBatchHostMult(B, transpose, add, width, D, C));
   PetscCall(PetscLogEventEnd(MAT_BatchMult, B, D, C, 0));

@@ -203,8 +203,8 @@ static PetscErrorCode GraphConvPrepare(GraphConv L, Vec X, Vec W, Vec bias, Vec 
   PetscCall(GraphConvCheckVec("bias", L->nchannel, "channels", L->nout, bias));
   PetscCall(GraphConvCheckVec("Y", L->rows, "nodes", L->nout, Y));
   *device = PETSC_FALSE;
-  PetscCall(MatBatchDeviceServes(X, Y, device));
-  PetscCall(MatBatchDeviceServes(W, bias, &both));
+  PetscCall(MatBatchDeviceSupports(X, Y, device));
+  PetscCall(MatBatchDeviceSupports(W, bias, &both));
   *device = (PetscBool)(*device && both);
   PetscCall(VecGetType(*device ? X : W, &type));
   if (!*device) type = VECSEQ;
@@ -336,7 +336,7 @@ PetscErrorCode GraphConvBackward(GraphConv layer, Vec X, Vec W, Vec dY, Vec dX, 
   if (dX) PetscCall(GraphConvCheckVec("dX", L->cols, "nodes", L->nin, dX));
   PetscCall(GraphConvCheckVec("dW", L->nchannel * L->nin, "rows of weights", L->nout, dW));
   PetscCall(GraphConvPrepare(L, X, W, dbias, dY, &device));
-  PetscCall(MatBatchDeviceServes(dW, dX ? dX : dW, &results));
+  PetscCall(MatBatchDeviceSupports(dW, dX ? dX : dW, &results));
   PetscCheck(device == results, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONG, "Some vectors of GraphConvBackward() are on a GPU and others are not; give all of them one type");
   PetscCall(PetscLogEventBegin(GRAPHCONV_Backward, layer, X, dY, 0));
   for (PetscInt c = 0; c < L->nchannel; c++) {

@@ -29,7 +29,7 @@ PetscErrorCode GraphConvRectify(Vec H)
 
   PetscFunctionBegin;
   PetscValidHeaderSpecific(H, VEC_CLASSID, 1);
-  PetscCall(MatBatchDeviceServes(H, H, &device));
+  PetscCall(MatBatchDeviceSupports(H, H, &device));
   if (device) {
     PetscCall(GraphConvDeviceRectify(H));
     PetscFunctionReturn(PETSC_SUCCESS);
@@ -75,7 +75,7 @@ PetscErrorCode GraphConvRectifyBackward(Vec H, Vec dH)
   PetscCall(VecGetLocalSize(H, &n));
   PetscCall(VecGetLocalSize(dH, &nd));
   PetscCheck(n == nd, PETSC_COMM_SELF, PETSC_ERR_ARG_SIZ, "%" PetscInt_FMT " features have %" PetscInt_FMT " derivatives; give each feature one", n, nd);
-  PetscCall(MatBatchDeviceServes(H, dH, &device));
+  PetscCall(MatBatchDeviceSupports(H, dH, &device));
   if (device) {
     PetscCall(GraphConvDeviceRectifyBackward(H, dH));
     PetscFunctionReturn(PETSC_SUCCESS);

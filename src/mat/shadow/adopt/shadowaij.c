@@ -49,7 +49,7 @@ static PetscErrorCode MatShadowAdopt(Mat A, const MatShadowFormat *format)
 }
 
 /* Gives A a shadow, unless A is a subtype, a factor, or has user operations. A matrix with an options prefix may have its own option. */
-PetscErrorCode MatShadowForAIJTake(Mat A)
+PetscErrorCode MatShadowForAIJAttach(Mat A)
 {
   const MatShadowFormat *format = MatShadowForAIJ;
   const char            *prefix = ((PetscObject)A)->prefix;
@@ -70,7 +70,7 @@ static PetscErrorCode MatAssemblyEnd_AIJ_Shadow(Mat A, MatAssemblyType type)
 {
   PetscFunctionBegin;
   PetscCall((*MatAIJGetBase(A)->assemblyend)(A, type));
-  if (type == MAT_FINAL_ASSEMBLY) PetscCall(MatShadowForAIJTake(A));
+  if (type == MAT_FINAL_ASSEMBLY) PetscCall(MatShadowForAIJAttach(A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

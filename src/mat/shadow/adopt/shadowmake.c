@@ -121,7 +121,7 @@ PetscErrorCode MatShadowConvertType(Mat A, MatType type, MatReuse reuse, Mat *ne
     if (to) {
       PetscCall(MatShadowDeviceFromOptions(B, to, &device));
       PetscCall(MatShadowMake(B, to, device, NULL));
-    } else if (MatShadowForAIJ) PetscCall(MatShadowForAIJTake(B));
+    } else if (MatShadowForAIJ) PetscCall(MatShadowForAIJAttach(B));
   }
   *newmat = B;
   PetscFunctionReturn(PETSC_SUCCESS);

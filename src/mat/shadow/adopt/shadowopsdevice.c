@@ -21,9 +21,9 @@ static PetscErrorCode MatGetDiagonal_Shadow(Mat A, Vec diagonal)
 
   PetscFunctionBegin;
   if (A->assembled && A->rmap->n) PetscCall(MatAIJDeviceGetCSR(A, &csr.A, &csr.stream)); /* often the first use on the device; this function copies the matrix there faster than PETSc */
-  PetscCall(MatShadowDeviceBring(A, 1, diagonal, NULL, &d));
+  PetscCall(MatShadowDeviceGetVector(A, 1, diagonal, NULL, &d));
   PetscCall((*MatAIJBaseSeqCUSPARSE.getdiagonal)(A, d));
-  PetscCall(MatShadowDeviceTake(d, diagonal));
+  PetscCall(MatShadowDeviceRestoreVector(d, diagonal));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -32,8 +32,8 @@ static PetscErrorCode MatDiagonalScale_Shadow(Mat A, Vec left, Vec right)
   Vec l = NULL, r = NULL;
 
   PetscFunctionBegin;
-  if (left) PetscCall(MatShadowDeviceBring(A, 1, left, left, &l));
-  if (right) PetscCall(MatShadowDeviceBring(A, 0, right, right, &r));
+  if (left) PetscCall(MatShadowDeviceGetVector(A, 1, left, left, &l));
+  if (right) PetscCall(MatShadowDeviceGetVector(A, 0, right, right, &r));
   PetscCall((*MatAIJBaseSeqCUSPARSE.diagonalscale)(A, l, r));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

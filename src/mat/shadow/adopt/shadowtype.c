@@ -134,7 +134,7 @@ static PetscErrorCode MatShadowAdoptBlocks(Mat A, PetscBool cusparse)
     if (!s) PetscCall(MatShadowGet(A, &s));
     PetscCall(MatShadowAttachLike(block[k], s));
     PetscCall(MatShadowGet(block[k], &b));
-    PetscCall(MatShadowTakeParams(block[k], b, s));
+    PetscCall(MatShadowCopyParams(block[k], b, s));
     b->adopted = PETSC_TRUE;
     if (cusparse && PetscAbs(block[k]->rmap->bs) == 1 && PetscAbs(block[k]->cmap->bs) == 1) { PetscCall(MatSetBlockSizes(block[k], PetscAbs(A->rmap->bs), k ? 1 : PetscAbs(A->cmap->bs))); }
   }

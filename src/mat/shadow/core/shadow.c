@@ -257,7 +257,7 @@ static PetscErrorCode MatShadowJudge(Mat A, MatShadow *s, PetscBool transpose)
 }
 
 /* Times both sides again: another program may have disturbed an unclear verdict */
-static PetscErrorCode MatShadowLookAgain(MatShadow *s)
+static PetscErrorCode MatShadowRetry(MatShadow *s)
 {
   PetscFunctionBegin;
   if (s->phase != MAT_SHADOW_CURRENT && s->phase != MAT_SHADOW_STALE) PetscCall(MatShadowTuneEnd(s));
@@ -280,7 +280,7 @@ PetscErrorCode MatShadowChoose(Mat A, MatShadow *s, PetscBool transpose, MatShad
   PetscCall(PetscMemzero(run, sizeof(*run)));
   PetscCall(MatShadowCheckState(A, s, csr));
   fresh = (PetscBool)(!measure || (s->past.sets && s->past.rate >= patience->lasting) || s->served >= patience->update); /* new values may be copied into the format now */
-  if (s->look && s->products >= s->look) PetscCall(MatShadowLookAgain(s));
+  if (s->look && s->products >= s->look) PetscCall(MatShadowRetry(s));
   if (s->phase == MAT_SHADOW_WAITING) {
     const PetscInt convert = s->past.early ? PetscMin(patience->samples, patience->convert) : patience->convert;
     PetscBool      ready   = PETSC_TRUE;

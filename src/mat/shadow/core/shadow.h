@@ -196,7 +196,7 @@ typedef struct {
 } MatShadowFigures;
 extern PetscErrorCode MatShadowGetFigures(Mat, MatShadowFigures *);
 extern PetscErrorCode MatShadowForEach(Mat, PetscErrorCode (*)(Mat, MatShadow *, void *), void *);
-extern PetscErrorCode MatShadowTakeParams(Mat, MatShadow *, void *from);
+extern PetscErrorCode MatShadowCopyParams(Mat, MatShadow *, void *from);
 extern PetscErrorCode MatShadowParamsChanged(Mat);
 extern PetscErrorCode MatShadowComposeSetters(Mat, PetscBool);
 extern PetscErrorCode MatShadowAttach(Mat, const MatShadowFormat *, const MatShadow *parent);
@@ -272,7 +272,7 @@ extern PetscErrorCode MatShadowTuneGetInfo(const MatShadow *, MatShadowInfo *);
 extern PetscErrorCode MatShadowTuneView(Mat, PetscViewer);
 extern PetscErrorCode MatShadowTuneEnd(MatShadow *);
 extern PetscErrorCode MatShadowTuneFinalize(void);
-extern void           MatShadowTrialTake(MatShadowTrial *, PetscBool format, PetscLogDouble);
+extern void           MatShadowTrialAdd(MatShadowTrial *, PetscBool format, PetscLogDouble);
 extern PetscBool      MatShadowTrialOver(MatShadowTrial *, PetscInt samples, PetscBool format_is_safe);
 extern PetscLogDouble MatShadowTrialRatio(const MatShadowTrial *);
 
@@ -281,7 +281,7 @@ extern PetscLogDouble MatShadowTrialRatio(const MatShadowTrial *);
 /* The format that -petscamb_for_aij gives to all AIJ of the program, or NULL; the format that all AIJCUSPARSE get, or NULL before the first matrix on a GPU */
 extern const MatShadowFormat *MatShadowForAIJ, *MatShadowForAIJCUSPARSE;
 extern PetscErrorCode         MatShadowForAIJRegister(void);
-extern PetscErrorCode         MatShadowForAIJTake(Mat);
+extern PetscErrorCode         MatShadowForAIJAttach(Mat);
 extern PetscErrorCode         MatShadowForAIJFindConversions(MatType, PetscBool seq, PetscErrorCode (*create)(Mat));
 extern PetscErrorCode         MatShadowForAIJCompose(Mat, PetscBool seq, PetscBool add);
 

@@ -42,9 +42,9 @@ SYS_DEVICE PetscErrorCode MatShadowDeviceGetRows(Mat A, const MatShadow *s, MatS
 SYS_DEVICE PetscErrorCode MatShadowDeviceFree(Mat A, MatShadow *s, MatShadowCSR *csr) SYS_STUB(PETSC_SUCCESS);
 SYS_DEVICE PetscErrorCode MatShadowDeviceForgetRows(MatShadow *s) SYS_STUB(PETSC_SUCCESS);
 SYS_DEVICE PetscErrorCode MatShadowDeviceWait(const MatShadowCSR *csr) SYS_STUB(PETSC_SUCCESS);
-SYS_DEVICE PetscErrorCode MatShadowDeviceBring(Mat A, int k, Vec v, Vec from, Vec *device) SYS_STUB(PETSC_SUCCESS);
-SYS_DEVICE PetscErrorCode MatShadowDeviceBringAll(Mat A, PetscBool transpose, Vec *x, Vec *y, Vec *z) SYS_STUB(PETSC_SUCCESS);
-SYS_DEVICE PetscErrorCode MatShadowDeviceTake(Vec device, Vec v) SYS_STUB(PETSC_SUCCESS);
+SYS_DEVICE PetscErrorCode MatShadowDeviceGetVector(Mat A, int k, Vec v, Vec from, Vec *device) SYS_STUB(PETSC_SUCCESS);
+SYS_DEVICE PetscErrorCode MatShadowDeviceGetAll(Mat A, PetscBool transpose, Vec *x, Vec *y, Vec *z) SYS_STUB(PETSC_SUCCESS);
+SYS_DEVICE PetscErrorCode MatShadowDeviceRestoreVector(Vec device, Vec v) SYS_STUB(PETSC_SUCCESS);
 SYS_DEVICE PetscErrorCode MatShadowDeviceCopy(Vec from, Vec to) SYS_STUB(PETSC_SUCCESS);
 SYS_DEVICE PetscErrorCode MatShadowDeviceGetVectors(Vec x, Vec y, Vec z, MatShadowVectors *v) SYS_STUB(PETSC_SUCCESS);
 SYS_DEVICE PetscErrorCode MatShadowDeviceRestoreVectors(const MatShadow *s, Vec x, Vec y, Vec z, MatShadowVectors *v, PetscBool done) SYS_STUB(PETSC_SUCCESS);

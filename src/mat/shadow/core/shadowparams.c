@@ -5,7 +5,7 @@
 #include "mat/shadow/core/shadow.h"
 
 /* Copies another shadow's parameters (ctx), or handles a change of its own: drops the format created with the old ones */
-PetscErrorCode MatShadowTakeParams(Mat A, MatShadow *s, void *ctx)
+PetscErrorCode MatShadowCopyParams(Mat A, MatShadow *s, void *ctx)
 {
   const MatShadow *from = (const MatShadow *)ctx;
 
@@ -29,7 +29,7 @@ PetscErrorCode MatShadowParamsChanged(Mat A)
 
   PetscFunctionBegin;
   PetscCall(MatShadowGet(A, &s));
-  PetscCall(MatShadowForEach(A, MatShadowTakeParams, s));
+  PetscCall(MatShadowForEach(A, MatShadowCopyParams, s));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

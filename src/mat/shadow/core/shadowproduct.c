@@ -104,9 +104,9 @@ PetscErrorCode MatShadowProduct(Mat A, PetscBool transpose, Vec xx, Vec yy, Vec 
   PetscFunctionBegin;
   PetscCall(MatShadowGet(A, &s));
   if (MatShadowOnDevice(s)) {
-    PetscCall(MatShadowDeviceBringAll(A, transpose, &xx, &yy, &zz));
-    PetscCall(VecAMBTake(xx)); /* PETSc creates no vector that is known to be for this matrix, and has no hook at the creation of one: a product is the first to see it */
-    PetscCall(VecAMBTake(zz));
+    PetscCall(MatShadowDeviceGetAll(A, transpose, &xx, &yy, &zz));
+    PetscCall(VecAMBSetOperations(xx)); /* PETSc creates no vector that is known to be for this matrix, and has no hook at the creation of one: a product is the first to see it */
+    PetscCall(VecAMBSetOperations(zz));
   }
   PetscCall(MatShadowChoose(A, s, transpose, &csr, &run));
   if (run.data && !MatShadowOnDevice(s) && SysTrapsInvalid()) PetscCall(MatShadowAvoidTrap(xx, &run));
@@ -127,9 +127,9 @@ PetscErrorCode MatShadowProduct(Mat A, PetscBool transpose, Vec xx, Vec yy, Vec 
   PetscCall(MatShadowCount(s, (PetscBool)(done && run.data), t0));
   if (run.trial) {
     PetscCall(PetscTime(&t1));
-    MatShadowTrialTake(run.trial, run.format, done ? t1 - t0 : PETSC_MAX_REAL);
+    MatShadowTrialAdd(run.trial, run.format, done ? t1 - t0 : PETSC_MAX_REAL);
   }
-  if (zz != result) PetscCall(MatShadowDeviceTake(zz, result));
+  if (zz != result) PetscCall(MatShadowDeviceRestoreVector(zz, result));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

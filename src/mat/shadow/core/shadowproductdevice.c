@@ -47,7 +47,7 @@ static PetscErrorCode MatShadowDeviceTransfer(Vec device, Vec host, PetscBool up
 
 /* Sets *device to v if its array is on the device, else to a vector of the shadow, a row (k = 0) or a column of A, with from's values unless NULL.
    AIJCUSPARSE accepts host vectors and computes wrong results; only PETSc's debug build reports that. */
-PetscErrorCode MatShadowDeviceBring(Mat A, int k, Vec v, Vec from, Vec *device)
+PetscErrorCode MatShadowDeviceGetVector(Mat A, int k, Vec v, Vec from, Vec *device)
 {
   MatShadow *s;
   PetscInt   n, have;
@@ -71,25 +71,25 @@ PetscErrorCode MatShadowDeviceBring(Mat A, int k, Vec v, Vec from, Vec *device)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Copies the values of MatShadowDeviceBring()'s vector to v */
-PetscErrorCode MatShadowDeviceTake(Vec device, Vec v)
+/* Copies the values of MatShadowDeviceGetVector()'s vector to v */
+PetscErrorCode MatShadowDeviceRestoreVector(Vec device, Vec v)
 {
   PetscFunctionBegin;
   if (device != v) PetscCall(MatShadowDeviceTransfer(device, v, PETSC_FALSE));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Calls MatShadowDeviceBring() for the vectors of a product with A; call MatShadowDeviceTake() for z afterwards */
-PetscErrorCode MatShadowDeviceBringAll(Mat A, PetscBool transpose, Vec *x, Vec *y, Vec *z)
+/* Calls MatShadowDeviceGetVector() for the vectors of a product with A; call MatShadowDeviceRestoreVector() for z afterwards */
+PetscErrorCode MatShadowDeviceGetAll(Mat A, PetscBool transpose, Vec *x, Vec *y, Vec *z)
 {
   const int k  = transpose ? 1 : 0;
   const Vec xx = *x, yy = *y, zz = *z;
 
   PetscFunctionBegin;
-  PetscCall(MatShadowDeviceBring(A, k, xx, xx, x));
-  PetscCall(MatShadowDeviceBring(A, 1 - k, zz, yy, z));
+  PetscCall(MatShadowDeviceGetVector(A, k, xx, xx, x));
+  PetscCall(MatShadowDeviceGetVector(A, 1 - k, zz, yy, z));
   if (*z != zz && yy) *y = *z;
-  else if (yy) PetscCall(MatShadowDeviceBring(A, 1 - k, yy, yy, y));
+  else if (yy) PetscCall(MatShadowDeviceGetVector(A, 1 - k, yy, yy, y));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

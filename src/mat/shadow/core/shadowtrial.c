@@ -9,7 +9,7 @@
 #include "mat/shadow/core/shadow.h"
 
 /* Adds a product's time to the current round */
-void MatShadowTrialTake(MatShadowTrial *t, PetscBool format, PetscLogDouble seconds)
+void MatShadowTrialAdd(MatShadowTrial *t, PetscBool format, PetscLogDouble seconds)
 {
   PetscInt       *n     = format ? &t->nformat : &t->ncsr;
   PetscLogDouble *round = format ? &t->round_format : &t->round_csr, *least = format ? &t->time_format : &t->time_csr;

@@ -296,7 +296,7 @@ static PetscErrorCode MatShadowTuneFill(Mat A, MatShadowTuner *t, const MatShado
 }
 
 /* Gets MatShadowTuneSetUp()'s candidate and fills in its values; t->data is NULL if there is none */
-static PetscErrorCode MatShadowTuneTake(Mat A, MatShadow *s, const MatShadowCSR *csr)
+static PetscErrorCode MatShadowTuneGet(Mat A, MatShadow *s, const MatShadowCSR *csr)
 {
   MatShadowTuner *t = s->tuner;
 
@@ -341,7 +341,7 @@ PetscErrorCode MatShadowTuneConvertHost(Mat A, MatShadow *s, const MatShadowCSR 
 
   PetscFunctionBegin;
   PetscCall(MatShadowTuneSetUp(A, s, csr, PETSC_TRUE, &ready));
-  PetscCall(MatShadowTuneTake(A, s, csr));
+  PetscCall(MatShadowTuneGet(A, s, csr));
   if (s->tuner->data) PetscCall(MatShadowTuneAdopt(s));
   else {
     s->info.reason = s->tuner->reason;
@@ -522,7 +522,7 @@ PetscErrorCode MatShadowTuneChoose(Mat A, MatShadow *s, PetscBool transpose, Pet
     }
     t->calm = 0;
     PetscCall(MatShadowTuneSetUp(A, s, csr, PETSC_FALSE, &ready));
-    if (ready) PetscCall(MatShadowTuneTake(A, s, csr));
+    if (ready) PetscCall(MatShadowTuneGet(A, s, csr));
     if (!ready || !t->data) PetscFunctionReturn(PETSC_SUCCESS);
     PetscCall(PetscMemzero(duel, sizeof(*duel)));
     duel->time_csr = best;

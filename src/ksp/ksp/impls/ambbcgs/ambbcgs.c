@@ -164,19 +164,19 @@ static PetscErrorCode KSPBuildSolution_AMBBCGS(KSP ksp, Vec v, Vec *V)
    KSPAMBBCGS - "ambbcgs" - the BiCGStab method of `KSPBCGS` in fewer passes over vectors, by several threads in every process
 
    Options Database Key:
-.  -petscamb_for_ksp - every `KSPCG`, `KSPBCGS` and `KSPCHEBYSHEV` of a program becomes a type of petsc-amb
+.  -petscamb_for_ksp - every `KSPCG`, `KSPBCGS`, `KSPGMRES`, `KSPFGMRES` and `KSPCHEBYSHEV` of a program becomes a type of petsc-amb
 
    Level: intermediate
 
    Notes:
-   Everything but the type's name is that of `KSPBCGS`; results differ by rounding.
+   Functions and options of `KSPBCGS` work unchanged; results differ by rounding.
 
    `PCNONE`, `PCJACOBI` and `PCPBJACOBI` are applied in a pass that does other work. Other preconditioners are applied as `KSPBCGS` does.
 
-   A solve is that of `KSPBCGS` itself, which `-info` reports, if scalars are complex, the vectors are not of the types `VECSEQ` or `VECMPI` or have operations of
+   `KSPBCGS` itself makes the solve, and `-info` reports it, if scalars are complex, the vectors are not of the types `VECSEQ` or `VECMPI` or have operations of
    the program, or the solve is transposed.
 
-   Vectors of the types `VECSEQCUDA` and `VECMPICUDA` serve as for `KSPAMBCG`.
+   The type solves with vectors of the types `VECSEQCUDA` and `VECMPICUDA` as `KSPAMBCG` does.
 
    Example:
 .vb

@@ -356,21 +356,22 @@ static PetscErrorCode KSPCGSetObjectiveTarget_AMBCG(KSP ksp, PetscReal target)
 
    Options Database Keys:
 +  -ksp_cg_single_reduction - one reduction in an iteration, see `KSPCGUseSingleReduction()`
--  -petscamb_for_ksp        - every `KSPCG`, `KSPBCGS` and `KSPCHEBYSHEV` of a program becomes a type of petsc-amb
+-  -petscamb_for_ksp        - every `KSPCG`, `KSPBCGS`, `KSPGMRES`, `KSPFGMRES` and `KSPCHEBYSHEV` of a program becomes a type of petsc-amb
 
    Level: intermediate
 
    Notes:
-   Everything but the type's name is that of `KSPCG`, functions and options too; results differ by rounding.
+   Functions and options of `KSPCG` work unchanged; results differ by rounding.
 
    `PCNONE`, `PCJACOBI` and `PCPBJACOBI` are applied in the pass that updates the solution and the residual. Other preconditioners are applied as `KSPCG` does.
 
-   A solve is that of `KSPCG` itself, which `-info` reports, if scalars are complex, the vectors are not of the types `VECSEQ` or `VECMPI` or have operations of
+   `KSPCG` itself makes the solve, and `-info` reports it, if scalars are complex, the vectors are not of the types `VECSEQ` or `VECMPI` or have operations of
    the program, the solve is transposed, eigenvalues or singular values are computed, a trust region or an objective target is set, or negative curvature counts as
    convergence.
 
-   Vectors of the type `VECSEQCUDA` serve with `PCNONE`, `PCJACOBI` and `PCPBJACOBI`, and those of the type `VECMPICUDA` too if NCCL is started between the GPUs (see
-   `MatShadowSetHalo()`). The host then queues iterations ahead of their results, unless a monitor or a convergence test of the program looks at each.
+   With `PCNONE`, `PCJACOBI` and `PCPBJACOBI` the type also solves with vectors of the type `VECSEQCUDA`, and with vectors of the type `VECMPICUDA` if the GPUs
+   exchange entries without the host (see `MatShadowSetHalo()`). The host then queues iterations ahead of their results, unless a monitor or a convergence test of the
+   program reads each.
 
    Example:
 .vb

@@ -81,7 +81,7 @@ static PetscErrorCode KSPAMBChebyshevBounds(KSP ksp, KSPAMB *amb)
 static PetscErrorCode KSPAMBChebyshevServes(KSP ksp, KSPAMB *amb, const char **why)
 {
   PetscFunctionBegin;
-  PetscCall(KSPAMBLookAtPC(ksp, amb));
+  PetscCall(KSPAMBCheckPC(ksp, amb));
   if (amb->optimized) *why = "the polynomials are of the optimized fourth kind";
   else if (ksp->normtype != KSP_NORM_NONE) *why = "norms are wanted";
   else if (ksp->err_hist) *why = "a history of errors is wanted";
@@ -201,20 +201,20 @@ static PetscErrorCode KSPChebyshevEstEigSet_AMBChebyshev(KSP ksp, PetscReal a, P
    KSPAMBCHEBYSHEV - "ambchebyshev" - the Chebyshev iterations of `KSPCHEBYSHEV`, as smoothers of multigrid make them, with one pass over vectors in a step
 
    Options Database Key:
-.  -petscamb_for_ksp - every `KSPCG`, `KSPBCGS` and `KSPCHEBYSHEV` of a program becomes a type of petsc-amb; without the option, the `KSPCHEBYSHEV` of matrices of petsc-amb on a GPU
+.  -petscamb_for_ksp - every `KSPCG`, `KSPBCGS`, `KSPGMRES`, `KSPFGMRES` and `KSPCHEBYSHEV` of a program becomes a type of petsc-amb; without the option, the `KSPCHEBYSHEV` of matrices of petsc-amb on a GPU
 
    Level: intermediate
 
    Notes:
-   Everything but the type's name is that of `KSPCHEBYSHEV`, functions and options too; results differ by rounding.
+   Functions and options of `KSPCHEBYSHEV` work unchanged; results differ by rounding.
 
-   A solve is that of `KSPCHEBYSHEV` itself, which `-info` reports, if a norm is wanted (see `KSPSetNormType()`), the preconditioner is not `PCNONE`, `PCJACOBI` or
+   `KSPCHEBYSHEV` itself makes the solve, and `-info` reports it, if the solve computes a norm (see `KSPSetNormType()`), the preconditioner is not `PCNONE`, `PCJACOBI` or
    `PCPBJACOBI` with blocks of at most 32 rows, the polynomials are of the optimized fourth kind, the operator has a null space, the solve is transposed, scalars are complex,
    or the vectors have operations of the program.
 
    Polynomials of the fourth kind (`-ksp_chebyshev_kind fourth`, of PETSc 3.19 and newer) take the same passes and the same time as those of the first kind.
 
-   `PCGAMG` hands its own estimates of eigenvalues to smoothers of the type `KSPCHEBYSHEV`. It does not know this type, and each level makes an estimate of its own.
+   `PCGAMG` passes its estimates of eigenvalues to smoothers of the type `KSPCHEBYSHEV`. It does not know this type, so each level computes another estimate.
    With `-petscamb_for_ksp`, and by default on a GPU, smoothers keep the name of their type and get the estimates of `PCGAMG`.
 
    Example:

@@ -159,7 +159,7 @@ static PetscErrorCode KSPAMBGMRESExtend(KSP ksp, KSPType type)
    the program, the solve is transposed, the preconditioner is applied symmetrically, singular values, eigenvalues, Ritz pairs or a history of errors are computed, the
    orthogonalization is one of the program, or `KSPGMRESMonitorKrylov()` is a monitor.
 
-   Vectors of the types `VECSEQCUDA` and `VECMPICUDA` serve as for `KSPAMBCG`. The host then waits in no iteration unless the preconditioner does.
+   The type solves with vectors of the types `VECSEQCUDA` and `VECMPICUDA` as `KSPAMBCG` does. The host then waits in no iteration unless the preconditioner does.
 
    Example:
 .vb

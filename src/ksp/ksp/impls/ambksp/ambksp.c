@@ -48,7 +48,7 @@ PetscErrorCode KSPAMBVecOwnsArray(Vec v, PetscBool *owns)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode KSPAMBVecServes(Vec v, const char **why)
+static PetscErrorCode KSPAMBVecSupports(Vec v, const char **why)
 {
   PetscBool seq, mpi;
 
@@ -102,9 +102,9 @@ PetscErrorCode KSPAMBServes(KSP ksp, KSPAMB *amb, const char **why, PetscErrorCo
   if (!*why) PetscCall(KSPAMBDeviceServes(ksp, amb, why, solve));
   if (!*why && !*solve && isdefault) *why = "the vectors are on the host, and -petscamb_for_ksp is not given";
   if (*why || *solve) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(KSPAMBVecServes(ksp->vec_sol, why));
-  if (!*why) PetscCall(KSPAMBVecServes(ksp->vec_rhs, why));
-  for (PetscInt k = 0; k < ksp->nwork && !*why; k++) PetscCall(KSPAMBVecServes(ksp->work[k], why));
+  PetscCall(KSPAMBVecSupports(ksp->vec_sol, why));
+  if (!*why) PetscCall(KSPAMBVecSupports(ksp->vec_rhs, why));
+  for (PetscInt k = 0; k < ksp->nwork && !*why; k++) PetscCall(KSPAMBVecSupports(ksp->work[k], why));
   if (!*why) *solve = amb->solve;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -112,7 +112,7 @@ PetscErrorCode KSPAMBServes(KSP ksp, KSPAMB *amb, const char **why, PetscErrorCo
 /* ------------------------------------------------- the preconditioner ------------------------------------------------- */
 
 /* A null space is removed after each application, which passes do not do */
-PetscErrorCode KSPAMBLookAtPC(KSP ksp, KSPAMB *amb)
+PetscErrorCode KSPAMBCheckPC(KSP ksp, KSPAMB *amb)
 {
   PetscBool    none, jacobi, pbjacobi;
   MatNullSpace nullspace;
@@ -235,7 +235,7 @@ static PetscErrorCode KSPAMBSetUp(KSP ksp, KSPAMB *amb)
 
   PetscFunctionBegin;
   PetscCall(VecGetLocalSize(ksp->vec_sol, &n));
-  PetscCall(KSPAMBLookAtPC(ksp, amb));
+  PetscCall(KSPAMBCheckPC(ksp, amb));
   PetscCall(KSPAMBAllocate(ksp, amb, n));
   amb->kernels = FusedHostKernels();
   PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)ksp), &amb->nproc));
@@ -480,7 +480,7 @@ PetscErrorCode KSPAMBExtend(KSP ksp, KSPType type, PetscErrorCode (*solve)(KSP, 
 /* ------------------------------------------------- registration ------------------------------------------------- */
 
 /* The types of PETSc whose place is taken; set: the option was found */
-static void KSPAMBSetTakes(PetscBool set, PetscBool every)
+static void KSPAMBSetReplaced(PetscBool set, PetscBool every)
 {
   if (set) takes = every ? KSPAMB_TAKES_ALL : KSPAMB_TAKES_NONE;
 }
@@ -492,7 +492,7 @@ PetscErrorCode KSPAMBCreateChosen(KSP ksp, KSPType petsc, PetscBool smoother, Pe
   PetscFunctionBegin;
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-petscamb_for_ksp", &every, &set));
   PetscCall(MatShadowOptionSought("-petscamb_for_ksp"));
-  KSPAMBSetTakes(set, every);
+  KSPAMBSetReplaced(set, every);
   if (takes == KSPAMB_TAKES_ALL || (takes == KSPAMB_TAKES_SMOOTHERS && smoother)) PetscCall((*create)(ksp));
   else PetscCall(KSPAMBCreatePETSc(ksp, petsc));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -526,7 +526,7 @@ PetscErrorCode KSPAMBRegister(void)
 #if defined(SYS_HAVE_DEVICE)
   takes = KSPAMB_TAKES_SMOOTHERS;
 #endif
-  KSPAMBSetTakes(set, every);
+  KSPAMBSetReplaced(set, every);
   PetscCall(VecAMBLookAt(VECSEQ, &seqops));
   PetscCall(VecAMBLookAt(VECMPI, &mpiops));
   PetscCall(PetscLogEventRegister("KSPAMBPass", KSP_CLASSID, &KSP_AMBPass));

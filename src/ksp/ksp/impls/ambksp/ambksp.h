@@ -119,7 +119,7 @@ PetscErrorCode KSPAMBPassBegin(KSP);
 PetscErrorCode KSPAMBPassEnd(KSP);
 
 /* Finds out whether passes can apply the preconditioner, and sets kind and bs */
-PetscErrorCode KSPAMBLookAtPC(KSP, KSPAMB *);
+PetscErrorCode KSPAMBCheckPC(KSP, KSPAMB *);
 
 /* Are the numbers of the preconditioner on this side still those of its last set-up? If not, takes note that they will be. */
 PetscErrorCode KSPAMBKeeps(KSP, KSPAMB *, const void *side, PetscInt n, PetscBool *same);

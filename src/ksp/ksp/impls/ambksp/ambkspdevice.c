@@ -13,13 +13,13 @@
 static struct _VecOps cudaops[2];
 static PetscBool      cudaops_known = PETSC_FALSE;
 
-static PetscErrorCode KSPAMBDeviceVecServes(Vec v, PetscBool mpi, PetscBool *serves)
+static PetscErrorCode KSPAMBDeviceVecSupports(Vec v, PetscBool mpi, PetscBool *serves)
 {
   struct _VecOps ops = *v->ops;
   PetscBool      cuda, bound;
 
   PetscFunctionBegin;
-  PetscCall(VecAMBTakeBack(mpi, &ops));
+  PetscCall(VecAMBRestoreOperations(mpi, &ops));
   PetscCall(PetscObjectTypeCompare((PetscObject)v, mpi ? VECMPICUDA : VECSEQCUDA, &cuda));
   PetscCall(VecBoundToCPU(v, &bound));
   *serves = (PetscBool)(cuda && !bound && KSPAMBVecPlain(&ops, &cudaops[mpi]));
@@ -43,10 +43,10 @@ PetscErrorCode KSPAMBDeviceServes(KSP ksp, KSPAMB *amb, const char **why, PetscE
     PetscCall(VecAMBLookAt(VECMPICUDA, &cudaops[1]));
   }
   cudaops_known = PETSC_TRUE;
-  for (PetscInt k = 0; k < ksp->nwork && plain; k++) PetscCall(KSPAMBDeviceVecServes(ksp->work[k], mpi, &plain));
-  if (plain) PetscCall(KSPAMBDeviceVecServes(ksp->vec_sol, mpi, &plain));
-  if (plain) PetscCall(KSPAMBDeviceVecServes(ksp->vec_rhs, mpi, &plain));
-  PetscCall(KSPAMBLookAtPC(ksp, amb));
+  for (PetscInt k = 0; k < ksp->nwork && plain; k++) PetscCall(KSPAMBDeviceVecSupports(ksp->work[k], mpi, &plain));
+  if (plain) PetscCall(KSPAMBDeviceVecSupports(ksp->vec_sol, mpi, &plain));
+  if (plain) PetscCall(KSPAMBDeviceVecSupports(ksp->vec_rhs, mpi, &plain));
+  PetscCall(KSPAMBCheckPC(ksp, amb));
   PetscCall(PCGetOperators(ksp->pc, &A, NULL));
   PetscCall(MatGetNullSpace(A, &nullspace));
   if (mpi && !amb->local) {

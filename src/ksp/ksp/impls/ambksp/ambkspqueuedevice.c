@@ -138,7 +138,7 @@ PetscErrorCode KSPAMBQueueByPETSc(KSPAMB *amb, KSPAMBQueue *q, SysStatus (*what)
 }
 
 /* Can iterations be recorded? All processes record them, or none: NCCL sets up records together. */
-static PetscErrorCode KSPAMBQueueSettled(const KSPAMBQueue *q, KSPAMBProduct *product, PetscBool *settled)
+static PetscErrorCode KSPAMBQueueCanRecord(const KSPAMBQueue *q, KSPAMBProduct *product, PetscBool *settled)
 {
   int all;
 
@@ -164,7 +164,7 @@ PetscErrorCode KSPAMBQueueRecord(KSP ksp, KSPAMB *amb, KSPAMBQueue *q, PetscInt 
 
   PetscFunctionBegin;
   if (q->tried) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(KSPAMBQueueSettled(q, &product, &settled));
+  PetscCall(KSPAMBQueueCanRecord(q, &product, &settled));
   if (!settled) PetscFunctionReturn(PETSC_SUCCESS);
   q->tried = PETSC_TRUE;
   if (q->nproc > 1) product.nparts = MatHaloQueueParts(&product.halo);
@@ -208,7 +208,7 @@ PetscErrorCode KSPAMBQueueStart(KSP ksp, KSPAMB *amb, KSPAMBQueue *q, FusedKind 
 }
 
 /* Takes note of a report: shows all new norms, and ends the solve, or resumes it, if the device has stopped */
-static PetscErrorCode KSPAMBQueueTake(KSP ksp, KSPAMB *amb, KSPAMBQueue *q, const FusedState *state)
+static PetscErrorCode KSPAMBQueueUpdate(KSP ksp, KSPAMB *amb, KSPAMBQueue *q, const FusedState *state)
 {
   PetscFunctionBegin;
   for (PetscInt k = q->its + 1; k <= state->its; k++) {
@@ -265,7 +265,7 @@ PetscErrorCode KSPAMBQueueRun(KSP ksp, KSPAMB *amb, KSPAMBQueue *q)
     CALL(FusedDeviceSend(amb->device, slot, q->stream));
     if (watched || pending) { /* of the block before this one, if nobody looks on */
       CALL(FusedDeviceReceive(amb->device, watched ? slot : 1 - slot, &state));
-      PetscCall(KSPAMBQueueTake(ksp, amb, q, state));
+      PetscCall(KSPAMBQueueUpdate(ksp, amb, q, state));
     }
     pending = (PetscBool)!watched;
     slot    = 1 - slot;

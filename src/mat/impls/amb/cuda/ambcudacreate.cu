@@ -2,6 +2,8 @@
 /*
    Conversion from CSR to AMB on a CUDA device: the traffic model and the timings choose the parameters, then the kernels of ambcudalayout.cu fill the
    arrays
+
+   ambhost.h has the idea.
 */
 #include <limits.h>
 #include <stdlib.h>

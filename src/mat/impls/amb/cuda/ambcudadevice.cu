@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
    The caller's functions on a matrix in AMB on a CUDA device, from conversion to destruction
+
+   ambhost.h has the idea.
 */
 #include "mat/impls/amb/cuda/ambcuda.cuh"
 

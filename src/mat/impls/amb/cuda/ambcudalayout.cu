@@ -3,6 +3,8 @@
    The kernels that convert a matrix to AMB on the device: the traffic model, the shape of every chunk, and the filling.
 
    A warp walks the 32 rows of a chunk side by side, one row a lane. The whole warp walks a split row, one run a lane.
+
+   ambhost.h has the idea.
 */
 #include <limits.h>
 

@@ -5,6 +5,8 @@
    All kernels and thread block sizes add in the same order, so the choice never changes bits. Nothing is laid out or allocated, and the host never
    waits: it may be many products ahead of the device, so each timed product has two events until the device has passed them. After the last timed
    product the fastest kernel stays.
+
+   ambhost.h has the idea.
 */
 #include <stdlib.h>
 

@@ -2,6 +2,8 @@
 /*
    Loads the kernels of first conversions and products. CUDA loads a kernel's code at its first call, which takes up to milliseconds; this file calls
    the kernels on a matrix of a few rows, in a thread beside the assembly.
+
+   ambhost.h has the idea.
 */
 #include <vector>
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
    AMB products on a CUDA device with values in a table
+
+   ambhost.h has the idea.
 */
 #include "mat/impls/amb/cuda/ambcudastored.cuh"
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
    AMB products on a CUDA device with values rounded to single precision
+
+   ambhost.h has the idea.
 */
 #include "mat/impls/amb/cuda/ambcudastored.cuh"
 

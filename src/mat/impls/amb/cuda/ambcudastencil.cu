@@ -7,6 +7,8 @@
    from the group's first row, and each row of a group has its own values.
 
    A row's terms are added in the order of its columns: the sums have the bits of those of AmbMultMult() if that kernel assigns one lane to each row.
+
+   ambhost.h has the idea.
 */
 #include <string.h>
 

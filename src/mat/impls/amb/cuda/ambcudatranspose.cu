@@ -2,6 +2,8 @@
 /*
    The transposed matrix in AMB on a CUDA device, from a sort of the entries by column. It costs a second copy; in return the transposed product is as
    fast as the plain one and deterministic, which atomic additions are not.
+
+   ambhost.h has the idea.
 */
 #include "sys/systranspose.cuh"
 #include "mat/impls/amb/cuda/ambcuda.cuh"

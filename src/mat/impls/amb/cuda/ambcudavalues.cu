@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
    Storage of values in AMB on a CUDA device: the device finds the distinct values, the host builds the table, the device stores indices or floats
+
+   ambhost.h has the idea.
 */
 #include "mat/impls/amb/cuda/ambcuda.cuh"
 
@@ -76,16 +78,16 @@ SysStatus AmbValuesChoose(SysValuesChoice *V, int64_t nz, const SysScalar *a, co
   AmbDistinct found;
   SysScratch  s;
 
-  if (!nz || !(SysValuesMustLook(V) || V->asked == SYS_VALUES_SINGLE)) {
-    SysValuesTake(V, 0, NULL, 1, 0);
+  if (!nz || !(SysValuesDepend(V) || V->asked == SYS_VALUES_SINGLE)) {
+    SysValuesSelect(V, 0, NULL, 1, 0);
     return SYS_SUCCESS;
   }
   SYS_CALL(SysDeviceAllocate(&s.memory, sizeof(found)));
   SYS_CUDA(cudaMemsetAsync(s.memory, 0, sizeof(found), stream));
-  SYS_CALL(SysLaunch(AmbValuesFind, SysMin(SysBlocks(nz, AMB_DISTINCT_LOADS * SYS_THREADS), AMB_DISTINCT_BLOCKS), SYS_THREADS, 0, stream, nz, a, from, SysValuesMustLook(V), (AmbDistinct *)s.memory));
+  SYS_CALL(SysLaunch(AmbValuesFind, SysMin(SysBlocks(nz, AMB_DISTINCT_LOADS * SYS_THREADS), AMB_DISTINCT_BLOCKS), SYS_THREADS, 0, stream, nz, a, from, SysValuesDepend(V), (AmbDistinct *)s.memory));
   SYS_CUDA(cudaMemcpyAsync(&found, s.memory, sizeof(found), cudaMemcpyDeviceToHost, stream));
   SYS_CUDA(cudaStreamSynchronize(stream));
-  if (found.overflow) SysValuesTake(V, 0, NULL, 1, !found.not_float);
+  if (found.overflow) SysValuesSelect(V, 0, NULL, 1, !found.not_float);
   else {
     uint64_t slot[SYS_TABLE_VALUES];
     int      n = 0;
@@ -93,7 +95,7 @@ SysStatus AmbValuesChoose(SysValuesChoice *V, int64_t nz, const SysScalar *a, co
     for (int k = 0; k < AMB_DISTINCT_SLOTS; k++) {
       if (found.slot[k]) slot[n++] = found.slot[k];
     }
-    SysValuesTake(V, n, slot, 0, !found.not_float);
+    SysValuesSelect(V, n, slot, 0, !found.not_float);
   }
   return SYS_SUCCESS;
 }

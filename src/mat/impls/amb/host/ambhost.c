@@ -222,7 +222,7 @@ static int AmbHostTablePays(const AmbHost *A, SysFill what, const AmbScope *layo
   double          table, without;
   int             pays = 1;
 
-  SysValuesLeaveTable(&other);
+  SysValuesDropTable(&other);
   if (x && z) {
     memset(x, 0, sizeof(*x) * (size_t)A->csr.n);
     memset(z, 0, sizeof(*z) * (size_t)A->csr.m);
@@ -239,7 +239,7 @@ static SysStatus AmbHostChoose(AmbHost *A, int nworker, SysFill what)
   return SysValuesMakeRoom(&A->values, &A->csr, (size_t)(AMB_C * A->block_size * A->nstep), A->filled, what != SYS_FILL_ALL, nworker, &A->val, &A->place);
 }
 
-static void AmbHostForgetPlaces(AmbHost *A)
+static void AmbHostDropPlaces(AmbHost *A)
 {
   SysRelease(A->place, (size_t)A->csr.nz);
   A->place = NULL;
@@ -253,13 +253,13 @@ static SysStatus AmbHostFillAll(AmbHost *A, int nworker, SysFill what, const Amb
   if (!status && A->place && A->tries) {
     A->tries = 0;
     if (!AmbHostTablePays(A, what, layout, before)) {
-      AmbHostForgetPlaces(A);
+      AmbHostDropPlaces(A);
       A->values.most = 0;
       status         = AmbHostChoose(A, nworker, what);
     }
   }
   if (!status) status = AmbHostFill(A, nworker, what, layout, before);
-  AmbHostForgetPlaces(A);
+  AmbHostDropPlaces(A);
   if (!status && what != SYS_FILL_PATTERN) A->filled = 1;
   return status;
 }

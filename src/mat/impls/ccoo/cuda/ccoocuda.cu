@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
    CCOO on a CUDA device: conversion with the cheapest K, updates, products
+
+   ccoohost.h has the idea.
 */
 #include <climits>
 #include <new>

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
    The chunks of a matrix on the device, and the offsets of rows and columns
+
+   ccoohost.h has the idea.
 */
 
 #include "sys/syscub.cuh"

@@ -8,6 +8,8 @@
 
    Non-finite entries of x. Padding multiplies zeros with entries of x; if such an entry is not finite, the group's sum is a NaN. The kernel
    recomputes the group from CSR.
+
+   ccoohost.h has the idea.
 */
 #include "mat/impls/ccoo/cuda/ccoocuda.cuh"
 

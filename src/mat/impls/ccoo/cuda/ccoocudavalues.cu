@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
    CCOO's values on the device: plain, or table indices. The host builds the table from a sample.
+
+   ccoohost.h has the idea.
 */
 #include <algorithm>
 #include <memory>

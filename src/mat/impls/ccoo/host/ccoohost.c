@@ -18,7 +18,7 @@ static SysStatus CcooHostFill(CcooHost *A, const SysCSR *csr, int nworker, CcooV
 #endif
   for (int t = 0; t < A->nthread; t++) CcooLayoutFill(A, CcooFirst(A, t), CcooFirst(A, t + 1));
   memset(A->index + A->nindex, 0, CCOO_SLACK);
-  return CcooValuesTake(A, csr, nworker, V);
+  return CcooValuesSetUp(A, csr, nworker, V);
 }
 
 SysStatus CcooHostCreate(const SysCSR *csr, const CcooParams *params, int nthread, int nworker, const CcooKernels *kernels, double most, double *bytes, CcooHost **out)
@@ -55,7 +55,7 @@ SysStatus CcooHostUpdate(void *data, const SysCSR *csr, SysStream stream)
   SysStatus  status = CcooValuesChoose(A, csr, A->nthread, &V);
 
   (void)stream;
-  if (!status) status = CcooValuesTake(A, csr, A->nthread, &V);
+  if (!status) status = CcooValuesSetUp(A, csr, A->nthread, &V);
   if (!status) A->csr = *csr;
   CcooValuesDestroy(&V);
   return status;

@@ -45,5 +45,5 @@ typedef struct {
 SysStatus CcooValuesChoose(const CcooHost *, const SysCSR *, int nworker, CcooValues *);
 
 /* Stores the values as chosen, if any; the old values stay if memory is short */
-SysStatus CcooValuesTake(CcooHost *, const SysCSR *, int nworker, CcooValues *);
+SysStatus CcooValuesSetUp(CcooHost *, const SysCSR *, int nworker, CcooValues *);
 void      CcooValuesDestroy(CcooValues *);

@@ -70,7 +70,7 @@ static void CcooValuesFill(const CcooHost *A, const SysCSR *csr, int64_t c)
   }
 }
 
-SysStatus CcooValuesTake(CcooHost *A, const SysCSR *csr, int nworker, CcooValues *V)
+SysStatus CcooValuesSetUp(CcooHost *A, const SysCSR *csr, int nworker, CcooValues *V)
 {
   SysTable *const table = A->table;
   int64_t         begin = 0;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
    Fingerprints of patterns on the device, and merging and cutting of rows
+
+   spgemmhost.h has the idea.
 */
 #include "mat/impls/hashgemm/cuda/hashgemmcuda.h"
 #include "mat/impls/hashgemm/cuda/spgemmcuda.cuh"

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
    SpGEMM on a CUDA device: the products' shared context, and the steps of each kind of product
+
+   spgemmhost.h has the idea.
 */
 #include <limits.h>
 #include <stdint.h>

@@ -58,7 +58,7 @@ SysStatus SpgemmDeviceFirstValues(SpgemmDevice *, const SysCSR *A, const SysCSR 
 
 /* Computes new values of the same operands in SpgemmDeviceFill()'s pattern. The second call stores the place of each product's sum, 2 bytes, if
    memory suffices and the places need at most three times the memory of operands and result: later calls are faster. Rows in lines of shifted rows
-   need no places. Compares only sizes: the caller must know that the operands have the same entries. HashGEMMLook() does, and takes a fingerprint
+   need no places. Compares only sizes: the caller must know that the operands have the same entries. HashGEMMGetChange() does, and takes a fingerprint
    only if an array may have changed; a fingerprint in each call would wait for the device twice an operand. */
 SysStatus SpgemmDeviceRevalue(SpgemmDevice *, const SysCSR *A, const SysCSR *B, const SysCSR *C, const int *i, const int *j, SysScalar *a, SysStream);
 

@@ -7,6 +7,8 @@
    Source:
 .  * - W. Liu and B. Vinter, "A framework for general sparse matrix-matrix multiplication on GPUs and heterogeneous processors", Journal of Parallel and
       Distributed Computing 85, 2015
+
+   spgemmhost.h has the idea.
 */
 #include "mat/impls/hashgemm/cuda/spgemmcudaesc.cuh"
 

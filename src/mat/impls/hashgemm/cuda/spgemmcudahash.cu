@@ -2,6 +2,8 @@
 /*
    SpGEMM on the device, accumulator words: the pattern of rows of few products, with a hash table of words in shared memory for each team of 8, 16 or
    32 threads
+
+   spgemmhost.h has the idea.
 */
 #include <limits.h>
 

@@ -2,6 +2,8 @@
 /*
    SpGEMM on the device, accumulator heap, for comparison: rows of few entries in A, one thread a row. The heap holds each row of B's next column
    above the row's number, so equal columns come in the order of A's entries. A row is computed while it is counted.
+
+   spgemmhost.h has the idea.
 */
 #include "mat/impls/hashgemm/cuda/spgemmcudateam.cuh"
 

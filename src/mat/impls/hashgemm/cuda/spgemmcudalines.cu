@@ -5,6 +5,8 @@
    On a grid most rows have the previous row's columns shifted by one. If that holds for a row of A and for all rows of B that it names, it holds for
    the row of C too, and the terms of the sums at one place are at the same places in all rows of the line. A block computes a group of such rows, one
    a lane: no look-ups a lane, and no bank conflicts. Consecutive rows of B in a row of A, a run, are one contiguous piece for all rows of the group.
+
+   spgemmhost.h has the idea.
 */
 #include <limits.h>
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
    SpGEMM on the device: values of the transposed operand, and the number of multiplications
+
+   spgemmhost.h has the idea.
 */
 #include "mat/impls/hashgemm/cuda/spgemmcuda.cuh"
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
    SpGEMM on the device: values of long rows, in parts of one warp each, into a known pattern
+
+   spgemmhost.h has the idea.
 */
 #include "mat/impls/hashgemm/cuda/spgemmcudafind.cuh"
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
    SpGEMM on the device: words of B, each row's work and bin, lists of rows, units and parts. spgemmcuda.cuh defines words, bins, units and parts.
+
+   spgemmhost.h has the idea.
 */
 #include <limits.h>
 

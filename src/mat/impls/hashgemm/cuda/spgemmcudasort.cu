@@ -2,6 +2,8 @@
 /*
    SpGEMM on the device: the pattern of rows of few products with hardly two columns a word. A team of 8, 16 or 32 threads sorts all products' columns
    in registers, and keeps them from the count if memory suffices.
+
+   spgemmhost.h has the idea.
 */
 #include "mat/impls/hashgemm/cuda/spgemmcudateam.cuh"
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
    SpGEMM on a CUDA device: one product of two matrices, step by step, and its memory
+
+   spgemmhost.h has the idea.
 */
 #include <limits.h>
 #include <stddef.h>

@@ -6,6 +6,8 @@
 
    Source:
 .  * - Y. Nagasaka, "Performance optimization of sparse matrix kernels for many-core architectures", doctoral thesis, Tokyo Institute of Technology, 2019, chapter 5
+
+   spgemmhost.h has the idea.
 */
 #include <limits.h>
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
    SpGEMM on the device: values of rows of few entries, with teams of 8, 16 or 32 threads, into a known pattern
+
+   spgemmhost.h has the idea.
 */
 #include "mat/impls/hashgemm/cuda/spgemmcudaentries.cuh"
 

@@ -2,6 +2,8 @@
 /*
    SpGEMM on the device, accumulator dense: the pattern of rows of many products, cut into windows of columns. A block handles a window with the bits
    of its words in shared memory, from which columns come in order.
+
+   spgemmhost.h has the idea.
 */
 #include <limits.h>
 

@@ -46,12 +46,12 @@ static PetscErrorCode HashGEMMSequentialSymbolic(Mat C, HashGEMMProduct *p)
   if (done) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(HashGEMMGetFactors(C, MatAIJGetArrays, factor));
   SpgemmSize(type, &factor[0], &factor[1], &factor[2], &room.m, &room.n);
-  options.room    = HashGEMMRoomTake;
+  options.room    = HashGEMMRoomCreate;
   options.context = &room;
   status          = SpgemmCreate(type, &factor[0], &factor[1], &factor[2], &options, &p->spgemm, &info);
   PetscCall(room.ierr);
   PetscCall(HashGEMMAgree(C, status, &info));
-  PetscCall(HashGEMMRoomSettle(&room, SpgemmRowStarts(p->spgemm)));
+  PetscCall(HashGEMMRoomSetUp(&room, SpgemmRowStarts(p->spgemm)));
   PetscCall(MatAIJGetPattern(C, &csr));
   PetscCall(MatSeqAIJGetArrayWrite(C, &a));
   status = SpgemmFill(p->spgemm, &factor[0], &factor[1], &factor[2], (PetscInt *)csr.i, (PetscInt *)csr.j, a);
@@ -179,7 +179,7 @@ static PetscErrorCode HashGEMMRenewBetween(Mat C, HashGEMMProduct *p)
 
 /* Moves W's blocks to C, which stays the same object, and destroys W. Raises C's nonzero state: the next assembly sets it to the sum of the blocks'
    states on all processes, as in every MPIAIJ, so a state that is not this sum would change without a new pattern, or not change with one. */
-static PetscErrorCode HashGEMMTakeBlocks(Mat C, const HashGEMMProduct *p, Mat *W)
+static PetscErrorCode HashGEMMSetBlocks(Mat C, const HashGEMMProduct *p, Mat *W)
 {
   const MatShadowFormat *format;
   PetscObjectState       state;
@@ -224,7 +224,7 @@ static PetscErrorCode HashGEMMMake(Mat C, HashGEMMProduct *p)
     PetscCall(HashGEMMMakeBetween(C, p));
     HashGEMMGetParallelFactors(C, p, &type, &A, &B);
     PetscCall(HashGEMMParallelSymbolic(C, type, A, B, p, &W));
-    PetscCall(HashGEMMTakeBlocks(C, p, &W));
+    PetscCall(HashGEMMSetBlocks(C, p, &W));
     PetscCall(HashGEMMParallelCut(C, p->parallel));
   } else PetscCall(HashGEMMSequentialSymbolic(C, p));
   C->ops->productsymbolic = MatProductSymbolic_HashGEMM;
@@ -236,7 +236,7 @@ static PetscErrorCode HashGEMMMake(Mat C, HashGEMMProduct *p)
 
 /* Finds I-nodes if necessary. The values exist since the symbolic phase; PETSc looks for I-nodes in an assembly, and MAT_USE_INODES may have changed
    since. */
-static PetscErrorCode HashGEMMLookForInodes(Mat C, const HashGEMMProduct *p)
+static PetscErrorCode HashGEMMFindInodes(Mat C, const HashGEMMProduct *p)
 {
   const PetscBool device   = (PetscBool)(p->device || (p->parallel && p->parallel->device));
   Mat             block[2] = {C, NULL};
@@ -271,7 +271,7 @@ static PetscErrorCode HashGEMMCompare(Mat C, HashGEMMProduct *p, PetscMPIInt new
   for (int k = 0; k < 3 && operand[k]; k++) {
     const HashGEMMSeen before = p->operand[k];
 
-    PetscCall(HashGEMMLook(operand[k], &p->operand[k], &change));
+    PetscCall(HashGEMMGetChange(operand[k], &p->operand[k], &change));
     if (k && p->between && C->product->type != MATPRODUCT_ABC && !HashGEMMSamePattern(&before, &p->operand[k])) change = (HashGEMMChange)PetscMax(change, HASHGEMM_NEW_PATTERN); /* MatTranspose() updates a transpose only from its original matrix */
     news[k] = change;
   }
@@ -289,7 +289,7 @@ static PetscErrorCode HashGEMMCompare(Mat C, HashGEMMProduct *p, PetscMPIInt new
 
 /* Leaves the product to PETSc, most of whose algorithms accept unsorted columns. Raises an error where PETSc's result would be wrong: A B^T and P^T A
    P; A B on several processes; R A R^T on a device, which begins with A R^T; and products of which only some operands are on a device. */
-static PetscErrorCode HashGEMMLeave(Mat C)
+static PetscErrorCode HashGEMMDecline(Mat C)
 {
   static const char reason[] = "an operand has a row whose columns are not in ascending order, or repeated";
   HashGEMMProduct  *p        = (HashGEMMProduct *)C->product->data;
@@ -305,7 +305,7 @@ static PetscErrorCode HashGEMMLeave(Mat C)
   C->product->destroy = NULL;
   PetscCall(HashGEMMFree(p));
   PetscCheck(!wrong, PetscObjectComm((PetscObject)C), PETSC_ERR_ARG_WRONGSTATE, "No %s product: %s; assemble the operand with MatSetValues()", MatProductTypes[C->product->type], reason);
-  PetscCall(MatProductLeave(C, reason));
+  PetscCall(MatProductDecline(C, reason));
   PetscCall((*C->ops->productsymbolic)(C));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -340,7 +340,7 @@ static PetscErrorCode MatProductNumeric_HashGEMM(Mat C)
     PetscCall(MatAssemblyBegin(C, MAT_FINAL_ASSEMBLY));
     PetscCall(MatAssemblyEnd(C, MAT_FINAL_ASSEMBLY));
     C->nooffprocentries = nooffproc;
-  } else PetscCall(HashGEMMLookForInodes(C, p));
+  } else PetscCall(HashGEMMFindInodes(C, p));
   p->fresh = PETSC_FALSE;
   PetscCall(MatShadowReportProductEnd(C, since, change == HASHGEMM_SAME ? MAT_SHADOW_PRODUCT_UNCOUNTED : MAT_SHADOW_PRODUCT_RENEWED));
   PetscCall(PetscLogEventEnd(MAT_HashGEMMNumeric, C, 0, 0, 0));
@@ -376,7 +376,7 @@ PetscErrorCode MatProductSymbolic_HashGEMM(Mat C)
   if (change != HASHGEMM_NOT_ASCENDING) PetscCall(HashGEMMMake(C, p));
   PetscCall(MatShadowReportProductEnd(C, since, change == HASHGEMM_NOT_ASCENDING ? MAT_SHADOW_PRODUCT_UNCOUNTED : MAT_SHADOW_PRODUCT_CREATED));
   PetscCall(PetscLogEventEnd(MAT_HashGEMMSymbolic, C, 0, 0, 0));
-  if (change == HASHGEMM_NOT_ASCENDING) PetscCall(HashGEMMLeave(C));
+  if (change == HASHGEMM_NOT_ASCENDING) PetscCall(HashGEMMDecline(C));
   else if (product->type == MATPRODUCT_PtAP) PetscCall(MatShadowExpectLevel(product->A, product->B));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

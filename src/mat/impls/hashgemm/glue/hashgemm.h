@@ -47,7 +47,7 @@ extern PetscErrorCode MatProductSymbolic_HashGEMM(Mat);
 /* Operands */
 extern PetscErrorCode HashGEMMGetFactors(Mat, PetscErrorCode (*get)(Mat, SysCSR *), SysCSR factor[3]);
 extern PetscErrorCode HashGEMMGlance(Mat, HashGEMMSeen *);
-extern PetscErrorCode HashGEMMLook(Mat, HashGEMMSeen *, HashGEMMChange *);
+extern PetscErrorCode HashGEMMGetChange(Mat, HashGEMMSeen *, HashGEMMChange *);
 extern PetscBool      HashGEMMSamePattern(const HashGEMMSeen *, const HashGEMMSeen *);
 
 /* Ends a product's step, with an error or with figures */
@@ -59,20 +59,20 @@ extern PetscErrorCode HashGEMMReport(Mat, const SpgemmInfo *);
 extern PetscErrorCode HashGEMMInherit(Mat, const HashGEMMProduct *, PetscInt m, PetscInt n, PetscInt M, PetscInt N);
 extern PetscErrorCode HashGEMMPreallocate(Mat, const HashGEMMProduct *, int64_t m, int64_t n, const PetscInt starts[]);
 
-/* The same for a result on one process that is filled in its own arrays before its entries are counted: SpgemmCreate() calls HashGEMMRoomTake(); call
-   HashGEMMRoomSettle() after it. setrow is NULL if memory was short. */
+/* The same for a result on one process that is filled in its own arrays before its entries are counted: SpgemmCreate() calls HashGEMMRoomCreate(); call
+   HashGEMMRoomSetUp() after it. setrow is NULL if memory was short. */
 typedef struct {
   Mat                    C;
   const HashGEMMProduct *p;
-  int64_t                m, n;
+  int64_t                m, n, entries; /* entries: allocated */
   PetscInt              *j;
   PetscScalar           *a;
   PetscErrorCode         ierr;
   PetscErrorCode (*setrow)(Mat, PetscInt, const PetscInt[], PetscInt, const PetscInt[], const PetscScalar[], InsertMode);
 } HashGEMMRoom;
 
-extern int            HashGEMMRoomTake(void *room, int64_t entries, PetscInt **j, PetscScalar **a);
-extern PetscErrorCode HashGEMMRoomSettle(HashGEMMRoom *, const PetscInt starts[]);
+extern int            HashGEMMRoomCreate(void *room, int64_t entries, PetscInt **j, PetscScalar **a);
+extern PetscErrorCode HashGEMMRoomSetUp(HashGEMMRoom *, const PetscInt starts[]);
 
 /* A B, A^T B, or B^T A B of MPI matrices */
 extern PetscErrorCode HashGEMMParallelSymbolic(Mat, SpgemmType, Mat A, Mat B, HashGEMMProduct *, Mat *);

@@ -128,7 +128,7 @@ static PetscErrorCode HashGEMMHaloCount(HashGEMMHalo *h, const HashGEMMPlace row
 }
 
 /* Tells the other processes which runs of their entries they will send */
-static PetscErrorCode HashGEMMHaloAsk(HashGEMMHalo *h, const HashGEMMPlace rows[], const PetscMPIInt all[], const PetscInt counts[])
+static PetscErrorCode HashGEMMHaloRequest(HashGEMMHalo *h, const HashGEMMPlace rows[], const PetscMPIInt all[], const PetscInt counts[])
 {
   PetscInt   *asked, *begin, *runs;
   PetscMPIInt count;
@@ -193,7 +193,7 @@ PetscErrorCode HashGEMMHaloCreate(MPI_Comm comm, PetscInt nrow, const HashGEMMPl
   PetscCallMPI(MPI_Comm_size(comm, &size));
   PetscCall(PetscMalloc1(size, &all));
   PetscCall(HashGEMMHaloCount(halo, rows, size, all, &counts));
-  PetscCall(HashGEMMHaloAsk(halo, rows, all, counts));
+  PetscCall(HashGEMMHaloRequest(halo, rows, all, counts));
   PetscCall(PetscFree(counts));
   PetscCall(PetscFree(all));
   PetscCall(PetscMalloc1(halo->n, &halo->place));

@@ -71,7 +71,7 @@ static PetscErrorCode HashGEMMFingerprintMat(Mat A, uint64_t *pattern, int *asce
 }
 
 /* Compares A with *seen, and sets *seen to A unless the product refuses A */
-PetscErrorCode HashGEMMLook(Mat A, HashGEMMSeen *seen, HashGEMMChange *change)
+PetscErrorCode HashGEMMGetChange(Mat A, HashGEMMSeen *seen, HashGEMMChange *change)
 {
   HashGEMMSeen now;
   int          ascending;

@@ -100,7 +100,7 @@ static SysStatus HashGEMMRenewResult(const HashGEMMRows *left, const HashGEMMRow
 
 /* Finds the rows of B that other processes have, where the rows of a process are put together of both blocks. *columns become their global columns, as they are
    there, in a new halo. Of the rows of this process only those that others ask for are looked at. */
-static PetscErrorCode HashGEMMAsk(Mat B, PetscInt nrow, const PetscInt rows[], const SysCSR block[2], const PetscInt known[], HashGEMMHalo *halo, HashGEMMPlace **asked, PetscInt **columns, PetscInt *most, SpgemmInfo *info, SysStatus *status)
+static PetscErrorCode HashGEMMFindRows(Mat B, PetscInt nrow, const PetscInt rows[], const SysCSR block[2], const PetscInt known[], HashGEMMHalo *halo, HashGEMMPlace **asked, PetscInt **columns, PetscInt *most, SpgemmInfo *info, SysStatus *status)
 {
   const PetscInt     m = (PetscInt)block[0].m, nz = block[0].i[m] + block[1].i[m];
   PetscInt          *here, *there, *global;
@@ -167,7 +167,7 @@ static PetscErrorCode HashGEMMMakeRight(Mat B, PetscInt nrow, const PetscInt row
   PetscCall(HashGEMMGetBlocks(B, MatAIJGetPattern, block, &nknown, &known));
   m  = (PetscInt)block[0].m;
   nz = block[0].i[m] + block[1].i[m];
-  if (nrow >= 0) PetscCall(HashGEMMAsk(B, nrow, rows, block, known, &q->fetched, &asked, &columns, &most, info, status));
+  if (nrow >= 0) PetscCall(HashGEMMFindRows(B, nrow, rows, block, known, &q->fetched, &asked, &columns, &most, info, status));
   PetscCall(HashGEMMColumnsCreate(B->cmap->rstart, B->cmap->n, nknown, known, q->fetched.n, columns, c));
   if (nrow <= 0 && !nknown) q->right = HashGEMMRowsBorrow(&block[0]); /* there are no other entries */
   else if (!*status) *status = HashGEMMRowsCreate(m + PetscMax(nrow, 0), c->n + c->nglobal, (int64_t)nz + q->fetched.n, &q->right, info);

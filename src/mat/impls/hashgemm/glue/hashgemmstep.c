@@ -2,6 +2,7 @@
 /*
    Begin and end of a product's step: the operands' arrays, errors and figures, the result's memory
 */
+#include "sys/sysmemory.h"
 #include "mat/impls/hashgemm/glue/hashgemmparallel.h"
 
 #define HASHGEMM_ROOM_ROWS   512 /* rows whose lengths one step passes to PETSc */
@@ -132,7 +133,7 @@ PetscErrorCode HashGEMMPreallocate(Mat C, const HashGEMMProduct *p, int64_t m, i
 
 /* MatSeqAIJSetTotalPreallocation() takes a bound of the entries; rows are then set in order. If memory is short for the bound, the entries are
    counted. */
-static PetscErrorCode HashGEMMRoomTake_Private(HashGEMMRoom *room, PetscInt entries)
+static PetscErrorCode HashGEMMRoomCreate_Private(HashGEMMRoom *room, PetscInt entries)
 {
   Mat            C = room->C;
   SysCSR         csr;
@@ -155,14 +156,15 @@ static PetscErrorCode HashGEMMRoomTake_Private(HashGEMMRoom *room, PetscInt entr
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The kernels call it, so it raises no error: HashGEMMRoomSettle() does */
-int HashGEMMRoomTake(void *context, int64_t entries, PetscInt **j, PetscScalar **a)
+/* The kernels call it, so it raises no error: HashGEMMRoomSetUp() does */
+int HashGEMMRoomCreate(void *context, int64_t entries, PetscInt **j, PetscScalar **a)
 {
   HashGEMMRoom *room = (HashGEMMRoom *)context;
 
-  room->ierr = HashGEMMRoomTake_Private(room, (PetscInt)entries);
-  *j         = room->j;
-  *a         = room->a;
+  room->ierr    = HashGEMMRoomCreate_Private(room, (PetscInt)entries);
+  room->entries = entries;
+  *j            = room->j;
+  *a            = room->a;
   return room->setrow && !room->ierr;
 }
 
@@ -183,7 +185,7 @@ static PetscErrorCode MatGetInfo_HashGEMMRoom(Mat C, MatInfoType flag, MatInfo *
    length below the limit. That call overwrites their columns, because it sets rows with equal columns; they are saved and written back. Longer rows
    have a call each.
 */
-static PetscErrorCode HashGEMMRoomTell(HashGEMMRoom *room, const PetscInt starts[], PetscInt first, PetscInt last)
+static PetscErrorCode HashGEMMRoomSetLengths(HashGEMMRoom *room, const PetscInt starts[], PetscInt first, PetscInt last)
 {
   Mat             C              = room->C;
   const PetscBool structure_only = C->structure_only;
@@ -209,8 +211,9 @@ static PetscErrorCode HashGEMMRoomTell(HashGEMMRoom *room, const PetscInt starts
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Allocates the rows that begin at starts[]. Finished rows stay in place; only their lengths are passed to PETSc. */
-PetscErrorCode HashGEMMRoomSettle(HashGEMMRoom *room, const PetscInt starts[])
+/* Allocates the rows that begin at starts[]. Finished rows stay in place; only their lengths are passed to PETSc. Memory that malloc() reused for the bound of the
+   entries returns to the system, but for the entries. */
+PetscErrorCode HashGEMMRoomSetUp(HashGEMMRoom *room, const PetscInt starts[])
 {
   PetscScalar *a = room->a;
   SysCSR       csr;
@@ -220,10 +223,12 @@ PetscErrorCode HashGEMMRoomSettle(HashGEMMRoom *room, const PetscInt starts[])
     PetscCall(HashGEMMPreallocate(room->C, room->p, room->m, room->n, starts));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
+  SysForget(room->j + starts[room->m], sizeof(*room->j) * (size_t)(room->entries - starts[room->m]));
+  SysForget(room->a + starts[room->m], sizeof(*room->a) * (size_t)(room->entries - starts[room->m]));
   room->C->ops->getinfo = MatGetInfo_HashGEMMRoom;
   PetscCall(MatSeqAIJRestoreArrayWrite(room->C, &a));
   PetscCall(MatAIJGetPattern(room->C, &csr));
   PetscCall(PetscArraycpy((PetscInt *)csr.i, starts, room->m + 1)); /* lengths were passed in any order */
-  for (PetscInt r = 0; r < (PetscInt)room->m; r += HASHGEMM_ROOM_ROWS) PetscCall(HashGEMMRoomTell(room, starts, r, (PetscInt)PetscMin(r + HASHGEMM_ROOM_ROWS, room->m)));
+  for (PetscInt r = 0; r < (PetscInt)room->m; r += HASHGEMM_ROOM_ROWS) PetscCall(HashGEMMRoomSetLengths(room, starts, r, (PetscInt)PetscMin(r + HASHGEMM_ROOM_ROWS, room->m)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

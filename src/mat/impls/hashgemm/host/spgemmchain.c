@@ -360,7 +360,7 @@ static SysStatus ChainDecide(Spgemm *S, SpgemmProduct *P, int64_t sample, int *m
   P->A.m = m;
   if (status || !*make) return status;
   expected *= (double)m / (double)sample;
-  SpgemmTakeBatch(P, &S->step[1], SPGEMM_CACHED_ENTRIES, expected / (double)m);
+  SpgemmSetBatch(P, &S->step[1], SPGEMM_CACHED_ENTRIES, expected / (double)m);
   P->stamps = SpgemmStamps(S, P, *most, expected);
   return SYS_SUCCESS;
 }

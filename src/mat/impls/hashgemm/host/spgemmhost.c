@@ -49,7 +49,7 @@ SpgemmProduct SpgemmStepOperands(const Spgemm *S, int step, const SysCSR *A, con
   return P;
 }
 
-void SpgemmTakeBatch(SpgemmProduct *P, SpgemmStep *step, double part, double entries)
+void SpgemmSetBatch(SpgemmProduct *P, SpgemmStep *step, double part, double entries)
 {
   int64_t rows = entries * SPGEMM_BATCH_MOST > part / 2 ? (int64_t)(part / 2 / entries) : SPGEMM_BATCH_MOST;
 
@@ -293,7 +293,7 @@ int SpgemmAllocateEntries(SpgemmStep *step, SpgemmProduct *P, int64_t entries)
 
 /* Gets the result's arrays if the bound is not many times the expected entries and the result has more entries than rows: PETSc needs the lengths of
    the rows computed there, and copying few entries is cheaper. most: products of a part. */
-static int SpgemmTakeRoom(const Spgemm *S, SpgemmStep *step, SpgemmProduct *P, double expected, double most)
+static int SpgemmGetRoom(const Spgemm *S, SpgemmStep *step, SpgemmProduct *P, double expected, double most)
 {
   const double near = expected <= SPGEMM_SMALL_ENTRIES ? SPGEMM_ROOM_FACTOR_SMALL : SPGEMM_ROOM_FACTOR;
   int64_t      entries;
@@ -408,7 +408,7 @@ static SysStatus SpgemmMakeInner(Spgemm *S, const SysCSR *A, const SysCSR *B, co
   SpgemmStep   *step   = &S->step[0];
   SysStatus     status = SpgemmPrepare(S, &P, step);
 
-  SpgemmTakeBatch(&P, step, SPGEMM_UNKNOWN_PRODUCTS, P.A.m ? P.lengthB * (double)P.A.i[P.A.m] / (double)P.A.m : 0);
+  SpgemmSetBatch(&P, step, SPGEMM_UNKNOWN_PRODUCTS, P.A.m ? P.lengthB * (double)P.A.i[P.A.m] / (double)P.A.m : 0);
   if (!status) status = SpgemmRowsToThreads(S, &P, step, SPGEMM_UNKNOWN_PRODUCTS, chunks > 1 ? SPGEMM_THREAD_PARTS * chunks : 1);
   if (status) return status;
   if (SpgemmAllocateEntries(step, &P, SpgemmBound(&P, step, S->options.nthread, SPGEMM_COPIED_ENTRIES) + SPGEMM_PAD)) {
@@ -433,7 +433,7 @@ static SysStatus SpgemmMakeInner(Spgemm *S, const SysCSR *A, const SysCSR *B, co
 }
 
 /* Returns the entries of B to read to count row r: rows like their predecessor are skipped */
-static double SpgemmRowLooks(const SpgemmProduct *P, int64_t r)
+static double SpgemmRowReads(const SpgemmProduct *P, int64_t r)
 {
   double n = 0;
 
@@ -464,7 +464,7 @@ SysStatus SpgemmCompresses(const Spgemm *S, const SpgemmProduct *P, int *yes, do
     status = S->kernels->count(P, first, first + rows, &w);
     for (int64_t r = first; r < first + rows; r++) {
       entries += (double)P->i[r + 1];
-      looks += SpgemmRowLooks(P, r);
+      looks += SpgemmRowReads(P, r);
     }
   }
   *expected = rows ? entries * (double)P->A.m / (double)(SPGEMM_RATIO_PLACES * rows) : 0;
@@ -491,11 +491,11 @@ static SysStatus SpgemmMakeLast(Spgemm *S, const SysCSR *A, const SysCSR *B, con
   double        most = 0, expected = 0;
 
   if (!status) status = SpgemmCompresses(S, &P, &make, &most, &expected);
-  SpgemmTakeBatch(&P, step, SPGEMM_CACHED_ENTRIES, P.A.m ? expected / (double)P.A.m : 0);
+  SpgemmSetBatch(&P, step, SPGEMM_CACHED_ENTRIES, P.A.m ? expected / (double)P.A.m : 0);
   P.stamps = make && SpgemmStamps(S, &P, most, expected);
   if (!status) status = SpgemmRowsToThreads(S, &P, step, most, 1);
   if (status) return status;
-  if (make && SpgemmTakeRoom(S, step, &P, expected, most)) return SpgemmMake(S, &P, step);
+  if (make && SpgemmGetRoom(S, step, &P, expected, most)) return SpgemmMake(S, &P, step);
   if (!make || !SpgemmAllocateEntries(step, &P, SpgemmBound(&P, step, S->options.nthread, SPGEMM_COPIED_ENTRIES) + SPGEMM_PAD)) return SpgemmCountRows(S, &P, step);
   status = SpgemmMake(S, &P, step);
   SpgemmAccount(S, step->nonzeros * (double)(sizeof(SysInt) + sizeof(SysScalar)));
@@ -575,7 +575,7 @@ static void SpgemmDropValues(Spgemm *S)
 }
 
 /* Allocates them again; they stay then */
-static SysStatus SpgemmTakeValues(Spgemm *S)
+static SysStatus SpgemmAllocateValues(Spgemm *S)
 {
   SysCSR *T = &S->transpose.T;
 
@@ -591,7 +591,8 @@ static SysStatus SpgemmTakeValues(Spgemm *S)
   return SYS_SUCCESS;
 }
 
-SysStatus SpgemmFill(Spgemm *S, const SysCSR *A, const SysCSR *B, const SysCSR *C, SysInt *i, SysInt *j, SysScalar *a)
+/* Writes the result, and keeps the plan for new values */
+static SysStatus SpgemmFillKeep(Spgemm *S, const SysCSR *A, const SysCSR *B, const SysCSR *C, SysInt *i, SysInt *j, SysScalar *a)
 {
   SpgemmStep   *step   = &S->step[S->nstep - 1];
   SpgemmProduct P      = SpgemmStepOperands(S, S->nstep - 1, A, B, C);
@@ -628,7 +629,7 @@ SysStatus SpgemmFill(Spgemm *S, const SysCSR *A, const SysCSR *B, const SysCSR *
 }
 
 /* Allocates the products' places if they are in proportion; otherwise each pass looks them up. placed[t]: part t's first place. */
-static void SpgemmTakePlaces(Spgemm *S, SpgemmStep *step, const SpgemmProduct *P)
+static void SpgemmAllocatePlaces(Spgemm *S, SpgemmStep *step, const SpgemmProduct *P)
 {
   const double entries = (double)P->A.i[P->A.m] + (double)P->B.i[P->B.m] + step->nonzeros;
   int64_t      sum     = 0;
@@ -654,10 +655,43 @@ static void SpgemmDropPlaces(Spgemm *S, SpgemmStep *step)
   step->placed = NULL;
 }
 
+/* Frees all but the options and the figures */
+static void SpgemmReset(Spgemm *S)
+{
+  const Spgemm before = *S;
+
+  SpgemmChainDestroy(S);
+  if (S->transpose.T.i) SpgemmTransposeDestroy(&S->transpose);
+  SpgemmWordsDestroy(&S->words);
+  for (int k = 0; k < S->nstep; k++) {
+    if (S->step[k].i) SpgemmRelease(S->step[k].i, sizeof(SysInt) * (S->step[k].m + 1));
+    SpgemmRelease(S->step[k].same, (size_t)S->step[k].rowsB);
+    SpgemmRelease(S->step[k].shift, (size_t)S->step[k].rowsB);
+    SpgemmReleaseEntries(&S->step[k]);
+    SpgemmDropPlaces(S, &S->step[k]);
+    free(S->step[k].bound);
+    free(S->step[k].cuts);
+  }
+  *S = (Spgemm){.type = before.type, .options = before.options, .kernels = before.kernels, .info = before.info};
+}
+
+/* A plan of many bytes is freed: most products of a multigrid set-up get no new values */
+SysStatus SpgemmFill(Spgemm *S, const SysCSR *A, const SysCSR *B, const SysCSR *C, SysInt *i, SysInt *j, SysScalar *a)
+{
+  const double    result = S->step[S->nstep - 1].nonzeros * (double)(sizeof(*j) + sizeof(*a));
+  const SysStatus status = SpgemmFillKeep(S, A, B, C, i, j, a);
+
+  if (status || S->bytes < SPGEMM_PLAN_BYTES || S->bytes < SPGEMM_PLAN_RATIO * (SysCSRBytes(A) + SysCSRBytes(B) + result)) return status;
+  SpgemmReset(S);
+  S->info.bytes_kept = 0;
+  S->options.room    = NULL; /* new values have their place */
+  return SYS_SUCCESS;
+}
+
 void SpgemmRevalueBegin(Spgemm *S, SpgemmStep *step, SpgemmProduct *P)
 {
   if (step->again == 0) P->placed = step->placed = calloc((size_t)step->npart, sizeof(*step->placed));
-  if (step->again == 1 && step->placed) SpgemmTakePlaces(S, step, P);
+  if (step->again == 1 && step->placed) SpgemmAllocatePlaces(S, step, P);
   P->places = step->places;
   P->known  = step->again > 1;
 }
@@ -683,8 +717,15 @@ SysStatus SpgemmRevalue(Spgemm *S, const SysCSR *A, const SysCSR *B, const SysCS
   SpgemmProduct P;
   SysStatus     status;
 
+  if (!S->nstep) { /* the plan was freed */
+    S->info = (SpgemmInfo){.instructions = S->info.instructions};
+    status  = SpgemmMakeSteps(S, A, B, C);
+    if (!status) status = SpgemmFillKeep(S, A, B, C, (SysInt *)i, (SysInt *)j, a);
+    if (status) SpgemmReset(S);
+    return status;
+  }
   if (S->chain) return SpgemmChainRevalue(S, A, B, i, j, a);
-  status = SpgemmTakeValues(S);
+  status = SpgemmAllocateValues(S);
   if (status) return status;
   if (S->transpose.T.i) SpgemmTransposeValues(SpgemmTransposed(S->type, A, B)->a, S->options.nthread, &S->transpose);
   if (S->nstep == 2) {
@@ -711,21 +752,8 @@ void SpgemmGetInfo(const Spgemm *S, SpgemmInfo *info)
 
 void SpgemmDestroy(Spgemm **out)
 {
-  Spgemm *S = *out;
-
-  if (!S) return;
-  SpgemmChainDestroy(S);
-  if (S->transpose.T.i) SpgemmTransposeDestroy(&S->transpose);
-  SpgemmWordsDestroy(&S->words);
-  for (int k = 0; k < S->nstep; k++) {
-    if (S->step[k].i) SpgemmRelease(S->step[k].i, sizeof(SysInt) * (S->step[k].m + 1));
-    SpgemmRelease(S->step[k].same, (size_t)S->step[k].rowsB);
-    SpgemmRelease(S->step[k].shift, (size_t)S->step[k].rowsB);
-    SpgemmReleaseEntries(&S->step[k]);
-    SpgemmDropPlaces(S, &S->step[k]);
-    free(S->step[k].bound);
-    free(S->step[k].cuts);
-  }
-  free(S);
+  if (!*out) return;
+  SpgemmReset(*out);
+  free(*out);
   *out = NULL;
 }

@@ -69,7 +69,7 @@ typedef struct {
 typedef struct {
   double      products;     /* multiplications of all factors */
   double      nonzeros;     /* of the result */
-  double      bytes_kept;   /* for new values: intermediate results, permutations, places, the order of rows */
+  double      bytes_kept;   /* for new values, 0 if SpgemmFill() freed them: intermediate results, permutations, places, the order of rows */
   double      bytes_peak;   /* peak of allocations besides the result, including bytes_kept */
   double      bytes_asked;  /* on a device: bytes that could not be allocated */
   double      rows[9];      /* on the host by SpgemmAccumulator, [0]: copied; on a device by SpgemmDeviceRows */
@@ -125,7 +125,7 @@ const SysInt *SpgemmRowStarts(const Spgemm *);
    need. */
 SysStatus SpgemmFill(Spgemm *, const SysCSR *A, const SysCSR *B, const SysCSR *C, SysInt *i, SysInt *j, SysScalar *a);
 
-/* Computes new values of the same operands in SpgemmFill()'s pattern */
+/* Computes new values of the same operands in SpgemmFill()'s pattern. The first call creates the plan again if SpgemmFill() freed it. */
 SysStatus SpgemmRevalue(Spgemm *, const SysCSR *A, const SysCSR *B, const SysCSR *C, const SysInt *i, const SysInt *j, SysScalar *a);
 
 void SpgemmGetInfo(const Spgemm *, SpgemmInfo *);

@@ -300,7 +300,7 @@ static SYS_INLINE SysStatus RunFill(const SpgemmProduct *P, const Row *row, int6
 /* counted: the lengths of the rows are known. Otherwise a thread's rows are contiguous, and i[r + 1] becomes their length. */
 static SYS_INLINE SysStatus FillSome(const int counted, const SpgemmProduct *P, int64_t first, int64_t last, SpgemmWork *w)
 {
-  const int brief = ShortServes(P), single = P->longestB <= 1 && P->lengthB >= 1, rare = !counted && P->lengthB <= SPGEMM_RARE_LENGTH;
+  const int brief = ShortSupports(P), single = P->longestB <= 1 && P->lengthB >= 1, rare = !counted && P->lengthB <= SPGEMM_RARE_LENGTH;
   int64_t   at = 0, end = first, g;
 
   for (int64_t r = first; r < last; r += g) {

@@ -33,6 +33,10 @@
 #define SPGEMM_MAPPED_PAGES      1             /* huge pages from which on memory is mapped */
 #define SPGEMM_UNCACHED_BYTES    (4 << 20)     /* bytes of B from which on its rows exceed a core's caches */
 #define SPGEMM_PLACES_RATIO      3             /* most bytes of places a byte of operands and result */
+#if !defined(SPGEMM_PLAN_BYTES)
+  #define SPGEMM_PLAN_BYTES (1 << 20) /* bytes of a plan for new values from which on it may be freed after the first product */
+#endif
+#define SPGEMM_PLAN_RATIO (1. / 8) /* least bytes of a freed plan a byte of operands and result: the first new values then take as long as a product */
 #if !defined(SPGEMM_WINDOWS)
   #define SPGEMM_WINDOWS (256 << 20) /* bytes of all threads' windows together */
 #endif

@@ -68,7 +68,7 @@ static SYS_INLINE int64_t SortRow(const Row *row, const SysInt *col, const SysSc
    Short rows: all products stay in registers from the rows of B to the result, without a list. The only branch is on the number of registers.
 */
 #if defined(SPGEMM_SHORT)
-static SYS_INLINE int ShortServes(const SpgemmProduct *P)
+static SYS_INLINE int ShortSupports(const SpgemmProduct *P)
 {
   return !P->unsorted && (P->accumulator == SPGEMM_AUTO || P->accumulator == SPGEMM_ESC) && P->B.n <= 1 << 24 && P->lengthB <= SPGEMM_SHORT / 2;
 }
@@ -136,7 +136,7 @@ static SYS_INLINE int64_t StampRow(const SpgemmProduct *P, int64_t r, SpgemmWork
   return 0;
 }
 
-static SYS_INLINE int ShortServes(const SpgemmProduct *P)
+static SYS_INLINE int ShortSupports(const SpgemmProduct *P)
 {
   (void)P;
   return 0;

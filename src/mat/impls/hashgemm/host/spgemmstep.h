@@ -60,7 +60,7 @@ SpgemmProduct SpgemmStepOperands(const Spgemm *, int step, const SysCSR *A, cons
 
 /* Sets the batch. Threads take whole batches, and rows of two batches are never computed together, so a row's bits do not depend on the number of
    threads. A part of `part` entries has two batches, within the limits. entries: of a row. */
-void SpgemmTakeBatch(SpgemmProduct *, SpgemmStep *, double part, double entries);
+void SpgemmSetBatch(SpgemmProduct *, SpgemmStep *, double part, double entries);
 
 /* RowsToThreads of the thesis. most: products of a part, unless a single row has more; 0: no limit. least: parts. */
 SysStatus SpgemmRowsToThreads(Spgemm *, const SpgemmProduct *, SpgemmStep *, double most, int least);

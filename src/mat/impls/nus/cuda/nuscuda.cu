@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
    NUS-SELL on a CUDA device: the choice of segments, by a rule or by timing, and the products
+
+   nushost.h has the idea.
 */
 #include <climits>
 #include <cmath>

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
    Segments of columns on a CUDA device: chooses each column's segment and splits the matrix
+
+   nushost.h has the idea.
 */
 
 #include "sys/syscub.cuh"

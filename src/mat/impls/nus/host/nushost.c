@@ -227,7 +227,7 @@ static int NusHostMayShare(const NusHost *A)
 }
 
 /* Concatenates the threads' blocks in place of the stored values; share[] counted from the thread's first block */
-static SysStatus NusHostTakeBlocks(NusHost *A, int nworker, const NusBlocks *blocks)
+static SysStatus NusHostConcatenate(NusHost *A, int nworker, const NusBlocks *blocks)
 {
   const int  C      = A->params.c;
   int64_t    nvalue = 0, nblock = 0;
@@ -274,7 +274,7 @@ static SysStatus NusHostShare(NusHost *A, int nworker, const NusLayout *layout)
   }
   A->share = share;
   if (!status) status = NusHostFillTiles(A, nworker, layout ? SYS_FILL_ALL : SYS_FILL_VALUES, layout, blocks);
-  if (!status) status = NusHostTakeBlocks(A, nworker, blocks);
+  if (!status) status = NusHostConcatenate(A, nworker, blocks);
   for (int t = 0; t < A->nthread && blocks; t++) NusBlocksDestroy(blocks + t);
   free(blocks);
   if (status) A->share = before;

@@ -7,6 +7,8 @@
 
    A team keeps the left row in registers. Its groups of lanes take entries in turn: each lane multiplies its 16-byte vectors for as many entries as
    its group has lanes; then the lanes exchange sums, so that each lane has the result of one entry.
+
+   spmmhost.h has the idea.
 */
 #include "mat/impls/spmm/cuda/spmmcuda.cuh"
 

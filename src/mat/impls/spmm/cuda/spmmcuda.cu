@@ -4,6 +4,8 @@
 
    A team of lanes computes a row of the product. A thread block computes SPMM_BLOCK_ROWS rows, which it transposes in shared memory into the columns of
    the result. Long rows are cut into parts (spmmcudaplan.cu): a team sums each part, and the row adds up its parts.
+
+   spmmhost.h has the idea.
 */
 #include "mat/impls/spmm/cuda/spmmcudarow.cuh"
 

@@ -2,6 +2,8 @@
 /*
    SpMM on a CUDA device, for rows that come in nodes: groups of 2 or 3 rows with the same columns, such as a mesh node's displacements. A team of
    lanes computes a node's rows, and reads each row of the panel once for all of them.
+
+   spmmhost.h has the idea.
 */
 #include "mat/impls/spmm/cuda/spmmcudarow.cuh"
 

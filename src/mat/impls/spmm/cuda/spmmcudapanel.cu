@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
    Packing and unpacking of panels on a CUDA device. Blocks of SPMM_TRANSPOSE x 8 threads transpose tiles of SPMM_TRANSPOSE^2 numbers.
+
+   spmmhost.h has the idea.
 */
 #include "mat/impls/spmm/cuda/spmmcuda.cuh"
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
    The set-up of SpMM and SDDMM by the pattern of A: parts of long rows, shares, and the transposed pattern
+
+   spmmhost.h has the idea.
 */
 #include <new>
 #include <vector>

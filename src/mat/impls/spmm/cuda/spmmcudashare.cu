@@ -5,6 +5,8 @@
    A thread block computes a share (spmmcudaplan.cu): some consecutive rows, or part of a long row. Its teams of lanes have equally many entries,
    whatever their rows. A team writes the rows that begin and end in its entries. For a row that continues, the team in which it begins adds the
    following teams' partial sums from shared memory, in order. A second kernel joins the parts of long rows.
+
+   spmmhost.h has the idea.
 */
 #include "mat/impls/spmm/cuda/spmmcudarow.cuh"
 

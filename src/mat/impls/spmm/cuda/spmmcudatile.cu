@@ -6,6 +6,8 @@
    columns' rows of the panel into shared memory, where all rows of the block read them. A row's other entries follow, as without tiles.
 
    Source: C. Hong et al., Adaptive sparse tiling for sparse matrix multiplication, PPoPP 2019.
+
+   spmmhost.h has the idea.
 */
 #include <new>
 #include <vector>

@@ -268,7 +268,7 @@ PetscErrorCode MatProductSymbolic_Spmm(Mat C)
   PetscCall(MatShadowReportProductEnd(C, since, leave ? MAT_SHADOW_PRODUCT_UNCOUNTED : MAT_SHADOW_PRODUCT_CREATED));
   PetscCall(PetscLogEventEnd(MAT_SpmmSymbolic, C, 0, 0, 0));
   if (leave) {
-    PetscCall(MatProductLeave(C, "the GPU has not enough memory for panels of the dense matrix"));
+    PetscCall(MatProductDecline(C, "the GPU has not enough memory for panels of the dense matrix"));
     PetscCall((*C->ops->productsymbolic)(C));
   }
   PetscFunctionReturn(PETSC_SUCCESS);

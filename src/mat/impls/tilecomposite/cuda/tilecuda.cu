@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
    Tile-composite on a CUDA device: conversion, updates, products
+
+   tilehost.h has the idea.
 */
 #include <climits>
 #include <cstdlib>

@@ -2,6 +2,8 @@
 /*
    Measures the table of the performance model: products of matrices whose rectangles have one shape, with x at several distances, on all warps or on
    few; and the other costs of a product
+
+   tilehost.h has the idea.
 */
 #include <algorithm>
 #include <cstdio>

@@ -6,13 +6,15 @@
    them in the order of steps: in TILE_COLUMNS each lane has one piece of a row; in TILE_ROWS the lanes add their sums at the end of each piece.
 
    Padding has an invalid column index and adds nothing: a NaN or an infinity of x reaches only rows that have an entry in its column.
+
+   tilehost.h has the idea.
 */
 #include "mat/impls/tilecomposite/cuda/tilecuda.cuh"
 
 #define TILE_LOADS 8 /* steps that a lane loads before it adds */
 
 /* A grid-wide barrier; the launch is cooperative, so all blocks are resident */
-static __device__ __forceinline__ void TileMeet(unsigned *meet, unsigned blocks)
+static __device__ __forceinline__ void TileBarrier(unsigned *meet, unsigned blocks)
 {
   __syncthreads();
   if (threadIdx.x == 0) {
@@ -139,7 +141,7 @@ static __global__ void __launch_bounds__(TILE_THREADS, 4) TileMult(const __grid_
 
   if (A.ncol) {
     SYS_FOR_EACH(k, A.ncol) __stcg(A.xs + k, x[A.perm[k]]);
-    TileMeet(A.meet, gridDim.x);
+    TileBarrier(A.meet, gridDim.x);
   }
   for (int q = (int)warp; q < A.nwork; q += (int)warps) {
     const TileWork   w      = A.work[q];
@@ -156,7 +158,7 @@ static __global__ void __launch_bounds__(TILE_THREADS, 4) TileMult(const __grid_
     }
   }
   if (A.nsum) {
-    TileMeet(A.meet, gridDim.x);
+    TileBarrier(A.meet, gridDim.x);
     for (int k = (int)warp; k < A.nlong; k += (int)warps) {
       SysScalar s = 0;
 
