@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-static char help[] = "Interpolations of ambagg that have their entries on the GPU only: set-ups and solves need no AIJ, and each operation finds the matrix that AIJ has.\n";
+static char help[] = "Levels of ambagg that have their entries on the GPU only: set-ups and solves need no AIJ, and each operation finds the matrix that AIJ has.\n";
 
 #include "../testutil.h"
 #include <petsc/private/matimpl.h>
@@ -10,13 +10,15 @@ static PetscScalar ValueGrid(PetscInt i, PetscInt j)
   return i == j ? 4.3 : -1 - 0.07 * TestReal(PetscMin(i, j), PetscMax(i, j));
 }
 
-static const TestShape grid = {"grid", 3600, 3600, TestRowGrid, ValueGrid, PETSC_FALSE};
+static TestShape grid = {"grid", 3600, 3600, TestRowGrid, ValueGrid, PETSC_FALSE};
+static PetscBool operators; /* tests an operator in place of an interpolation */
 
-/* A solver by multigrid, and the interpolation to its finest level */
+/* A solver by multigrid, and the interpolation to its finest level or the operator of the next one */
 static PetscErrorCode Create(KSP *ksp, Mat *P)
 {
   PetscInt levels;
   Mat      A;
+  KSP      smoother;
   PC       pc;
 
   PetscFunctionBeginUser;
@@ -29,7 +31,10 @@ static PetscErrorCode Create(KSP *ksp, Mat *P)
   PetscCall(KSPSetFromOptions(*ksp));
   PetscCall(KSPSetUp(*ksp));
   PetscCall(PCMGGetLevels(pc, &levels));
-  PetscCall(PCMGGetInterpolation(pc, levels - 1, P));
+  if (operators) {
+    PetscCall(PCMGGetSmoother(pc, levels - 2, &smoother));
+    PetscCall(KSPGetOperators(smoother, P, NULL));
+  } else PetscCall(PCMGGetInterpolation(pc, levels - 1, P));
   PetscCall(MatDestroy(&A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -294,6 +299,7 @@ static PetscErrorCode Products(TestDiff *d, Mat P, Mat R)
   Mat A, B, C[2], D;
 
   PetscFunctionBeginUser;
+  if (operators) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(TestShapeCreate(&grid, NULL, &A));
   PetscCall(MatConvert(A, MATAIJ, MAT_INITIAL_MATRIX, &B));
   PetscCall(MatPtAP(A, P, MAT_INITIAL_MATRIX, PETSC_DETERMINE, &C[0]));
@@ -324,6 +330,48 @@ static PetscErrorCode ProductFirst(TestDiff *d, Mat P, Mat R)
   PetscCall(MatMatMult(R, D, MAT_INITIAL_MATRIX, PETSC_DETERMINE, &C[1]));
   PetscCall(SameAndDestroy(d, &C[0], &C[1]));
   PetscCall(MatDestroy(&D));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Diagonal(TestDiff *d, Mat P, Mat R)
+{
+  Vec v[2];
+
+  PetscFunctionBeginUser;
+  if (!operators) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatCreateVecs(P, &v[0], NULL));
+  PetscCall(VecDuplicate(v[0], &v[1]));
+  PetscCall(MatGetDiagonal(P, v[0]));
+  PetscCall(MatGetDiagonal(R, v[1]));
+  PetscCall(TestDiffVec(d, "diagonal", v[0], v[1], NULL));
+  TestExpect(d, "MatGetDiagonal() makes an AIJ", Deferred(P));
+  for (int k = 0; k < 2; k++) PetscCall(VecDestroy(&v[k]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A factorization by PETSc, of the matrix that a PC gets */
+static PetscErrorCode Factored(TestDiff *d, Mat P, Mat R)
+{
+  Vec b, x[2];
+  Mat A[] = {P, R};
+  PC  pc;
+
+  PetscFunctionBeginUser;
+  if (!operators) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatCreateVecs(P, &x[0], &b));
+  PetscCall(VecDuplicate(x[0], &x[1]));
+  PetscCall(TestVecSet(b, 5));
+  for (int k = 0; k < 2; k++) {
+    PetscCall(PCCreate(PetscObjectComm((PetscObject)P), &pc));
+    PetscCall(PCSetOperators(pc, A[k], A[k]));
+    PetscCall(PCSetType(pc, PCILU));
+    PetscCall(PCFactorSetMatSolverType(pc, MATSOLVERPETSC));
+    PetscCall(PCApply(pc, b, x[k]));
+    PetscCall(PCDestroy(&pc));
+  }
+  PetscCall(TestDiffVec(d, "factor", x[0], x[1], NULL));
+  PetscCall(VecDestroy(&b));
+  for (int k = 0; k < 2; k++) PetscCall(VecDestroy(&x[k]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -378,6 +426,8 @@ static const struct {
   {"MatMult",             Vectors         },
   {"products",            Products        },
   {"MatMatMult",          ProductFirst    },
+  {"MatGetDiagonal",      Diagonal        },
+  {"PCILU",               Factored        },
   {"MatBindToCPU",        OnHost          },
   {"MatView",             Viewed          },
 };
@@ -446,16 +496,23 @@ int main(int argc, char **argv)
 {
   PetscFunctionBeginUser;
   PetscCall(TestInitialize(&argc, &argv, help));
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-test_operators", &operators, NULL));
+  if (operators) grid.M = grid.N = 40000; /* small coarse levels are AIJ */
   PetscCall(TestRun(cases));
   return TestFinalize();
 }
 
 /*TEST
 
-  test:
+  testset:
     requires: cuda double !complex
     args: -mat_type amb -pc_gamg_type ambagg -pc_gamg_coarse_eq_limit 100 -malloc_dump
-    nsize: {{1 2 3}}
     output_file: output/deferred.out
+    test:
+      suffix: interpolations
+      nsize: {{1 2 3}}
+    test:
+      suffix: operators
+      args: -test_operators
 
 TEST*/

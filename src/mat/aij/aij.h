@@ -100,6 +100,7 @@ static inline PetscBool MatAIJIsDeferred(Mat A)
    second copies the values. */
   #define MAT_AIJ_DEFERS PETSC_VERSION_GE(3, 23, 0)
 extern PetscErrorCode MatAIJDeferCreate(const SysCSR *csr, Mat *A);
+extern PetscErrorCode MatAIJDeferSetUp(Mat A); /* the same for a sequential AIJCUSPARSE that has its type and sizes */
 extern PetscErrorCode MatAIJDefer(Mat A, const SysCSR *csr, PetscBool products);
 extern PetscErrorCode MatAIJDeferMPI(Mat A);
 
@@ -109,6 +110,7 @@ extern PetscErrorCode MatAIJDeferredForget(Mat A);
 /* The pattern on the host, and the arrays on the device */
 extern PetscErrorCode MatAIJDeferredGetPattern(Mat A, SysCSR *csr);
 extern PetscErrorCode MatAIJDeferredGetDevice(Mat A, SysCSR *csr);
+extern PetscErrorCode MatAIJDeferredGetDiagonal(Mat A, Vec d);
 
 /* Returns PETSC_TRUE if operations use the values of a sequential matrix on the device */
 static inline PetscBool MatAIJValuesOnDevice(Mat A)
@@ -173,6 +175,10 @@ SYS_DEVICE PetscErrorCode MatAIJDeviceAllocate(size_t bytes, void *memory, Petsc
    without entries has no arrays. */
 SYS_DEVICE PetscErrorCode MatAIJDeviceGetCSR(Mat A, SysCSR *csr, SysStream *stream) SYS_STUB(PETSC_SUCCESS);
 SYS_DEVICE PetscErrorCode MatAIJDeviceGetArrays(Mat A, SysCSR *csr) SYS_STUB(PETSC_SUCCESS);
+
+/* Gets the arrays of a sequential AIJCUSPARSE on the device to write its values, all of them, in the same pattern */
+SYS_DEVICE PetscErrorCode MatAIJDeviceGetWrite(Mat A, const int **i, const int **j, PetscScalar **a) SYS_STUB(PETSC_SUCCESS);
+SYS_DEVICE PetscErrorCode MatAIJDeviceRestoreWrite(Mat A, PetscScalar **a) SYS_STUB(PETSC_SUCCESS);
 
 /* Uploads an AIJCUSPARSE, or both blocks of a MPIAIJCUSPARSE, unless it is on the GPU or bound to the CPU */
 SYS_DEVICE PetscErrorCode MatAIJDeviceUpload(Mat A) SYS_STUB(PETSC_SUCCESS);

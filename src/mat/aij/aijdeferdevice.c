@@ -10,6 +10,7 @@
 */
 #include <petscdevice_cuda.h>
 
+#include "mat/aij/aijcuda.h"
 #include "mat/aij/aijdefer.h"
 #include "sys/sysmemory.h"
 
@@ -90,6 +91,21 @@ PetscErrorCode MatAIJDeferredGetDevice(Mat A, SysCSR *csr)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode MatAIJDeferredGetDiagonal(Mat A, Vec v)
+{
+  MatAIJDeferred *d;
+  PetscScalar    *diagonal;
+  SysStatus       status;
+
+  PetscFunctionBegin;
+  PetscCall(MatAIJDeferredGet(A, &d));
+  PetscCall(VecCUDAGetArrayWrite(v, &diagonal));
+  status = AijDiagonal(&d->device, diagonal, PetscDefaultCudaStream);
+  PetscCall(VecCUDARestoreArrayWrite(v, &diagonal));
+  PetscCheck(status == SYS_SUCCESS, PETSC_COMM_SELF, PETSC_ERR_GPU, "The diagonal of a matrix on the GPU: %s", SysDeviceErrorText());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* A copy on the device; *enough = PETSC_FALSE if memory is short */
 static PetscErrorCode MatAIJDeviceCopy(size_t bytes, const void *from, void *to, PetscBool *enough)
 {
@@ -101,6 +117,19 @@ static PetscErrorCode MatAIJDeviceCopy(size_t bytes, const void *from, void *to,
 }
 
 /* ------------------------------------------------- creation ------------------------------------------------- */
+
+PetscErrorCode MatAIJDeferSetUp(Mat A)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscLayoutSetUp(A->rmap));
+  PetscCall(PetscLayoutSetUp(A->cmap));
+  A->preallocated     = PETSC_TRUE;
+  A->assembled        = PETSC_TRUE;
+  A->nonzerostate     = 1;
+  A->ass_nonzerostate = 1; /* for PETSc, another assembly changes nothing */
+  A->num_ass          = 1;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
 PetscErrorCode MatAIJDeferCreate(const SysCSR *csr, Mat *A)
 {
@@ -114,13 +143,7 @@ PetscErrorCode MatAIJDeferCreate(const SysCSR *csr, Mat *A)
     PetscCall(MatCreate(PETSC_COMM_SELF, &B));
     PetscCall(MatSetSizes(B, m, n, m, n));
     PetscCall(MatSetType(B, MATSEQAIJCUSPARSE));
-    PetscCall(PetscLayoutSetUp(B->rmap));
-    PetscCall(PetscLayoutSetUp(B->cmap));
-    B->preallocated     = PETSC_TRUE;
-    B->assembled        = PETSC_TRUE;
-    B->nonzerostate     = 1;
-    B->ass_nonzerostate = 1; /* for PETSc, another assembly changes nothing */
-    B->num_ass          = 1;
+    PetscCall(MatAIJDeferSetUp(B));
   } else {
     PetscCall(MatAIJDeviceFetch(m + 1, csr->i, &i));
     PetscCall(MatAIJDeviceFetch((PetscInt)csr->nz, csr->j, &j));

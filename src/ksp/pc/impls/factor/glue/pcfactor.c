@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   With -petscamb_factor, the default of PCILU and PCICC: MATSOLVERAMB for matrices of petsc-amb on a GPU. The constructors are PETSc's; the set-up chooses the package first, as the program
-   would by PCFactorSetMatSolverType().
+   The set-ups of PETSc's PCs that factor a matrix. MATSOLVERAMB is the default of PCILU and PCICC for matrices of petsc-amb on a GPU: the set-up chooses the package first, as
+   the program would by PCFactorSetMatSolverType(). And a level of multigrid that has its entries on the GPU only becomes an AIJ: a package reads its arrays, and PETSc
+   finds the package by the begin of the type name, without an operation of the matrix.
 */
 #include <petsc/private/pcimpl.h>
 #include <petscksp.h>
@@ -10,8 +11,16 @@
 
 extern PetscErrorCode PCFactorAMBRegister(void);
 
-static PetscErrorCode (*create_ilu)(PC), (*create_icc)(PC);
-static PetscErrorCode (*setup_ilu)(PC), (*setup_icc)(PC);
+/* PETSc's constructors and set-ups; the first two types may choose a package */
+enum {
+  ILU,
+  ICC,
+  LU,
+  CHOLESKY,
+  QR,
+  TYPES
+};
+static PetscErrorCode (*create[TYPES])(PC), (*setup[TYPES])(PC);
 
 static PetscErrorCode PCFactorAMBChoose(PC pc)
 {
@@ -28,47 +37,54 @@ static PetscErrorCode PCFactorAMBChoose(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode PCSetUp_ILU_AMB(PC pc)
+static PetscErrorCode PCSetUpFactor(PC pc, int type)
 {
   PetscFunctionBegin;
-  PetscCall(PCFactorAMBChoose(pc));
-  PetscCall((*setup_ilu)(pc));
+  PetscCall(MatAIJComplete(pc->pmat));
+  if (type == ILU || type == ICC) PetscCall(PCFactorAMBChoose(pc));
+  PetscCall((*setup[type])(pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode PCSetUp_ICC_AMB(PC pc)
-{
-  PetscFunctionBegin;
-  PetscCall(PCFactorAMBChoose(pc));
-  PetscCall((*setup_icc)(pc));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
+/* Defines the set-up and the constructor of a type */
+#define PC_FACTOR(type) \
+  static PetscErrorCode PCSetUp_##type##_AMB(PC pc) \
+  { \
+    return PCSetUpFactor(pc, type); \
+  } \
+  static PetscErrorCode PCCreate_##type##_AMB(PC pc) \
+  { \
+    PetscFunctionBegin; \
+    PetscCall((*create[type])(pc)); \
+    setup[type]    = pc->ops->setup; \
+    pc->ops->setup = PCSetUp_##type##_AMB; \
+    PetscFunctionReturn(PETSC_SUCCESS); \
+  }
 
-static PetscErrorCode PCCreate_ILU_AMB(PC pc)
-{
-  PetscFunctionBegin;
-  PetscCall((*create_ilu)(pc));
-  setup_ilu      = pc->ops->setup;
-  pc->ops->setup = PCSetUp_ILU_AMB;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode PCCreate_ICC_AMB(PC pc)
-{
-  PetscFunctionBegin;
-  PetscCall((*create_icc)(pc));
-  setup_icc      = pc->ops->setup;
-  pc->ops->setup = PCSetUp_ICC_AMB;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
+PC_FACTOR(ILU)
+PC_FACTOR(ICC)
+PC_FACTOR(LU)
+PC_FACTOR(CHOLESKY)
+PC_FACTOR(QR)
 
 PetscErrorCode PCFactorAMBRegister(void)
 {
+  static const struct {
+    PCType type;
+    PetscErrorCode (*create)(PC);
+  } ours[TYPES] = {
+    [ILU] = {PCILU,      PCCreate_ILU_AMB     },
+      [ICC] = {PCICC,      PCCreate_ICC_AMB     },
+      [LU] = {PCLU,       PCCreate_LU_AMB      },
+      [CHOLESKY] = {PCCHOLESKY, PCCreate_CHOLESKY_AMB},
+      [QR] = {PCQR,       PCCreate_QR_AMB      }
+  };
+
   PetscFunctionBegin;
   PetscCall(PCInitializePackage());
-  PetscCall(PetscFunctionListFind(PCList, PCILU, &create_ilu));
-  PetscCall(PetscFunctionListFind(PCList, PCICC, &create_icc));
-  PetscCall(PCRegister(PCILU, PCCreate_ILU_AMB));
-  PetscCall(PCRegister(PCICC, PCCreate_ICC_AMB));
+  for (int k = 0; k < TYPES; k++) {
+    PetscCall(PetscFunctionListFind(PCList, ours[k].type, &create[k]));
+    PetscCall(PCRegister(ours[k].type, ours[k].create));
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
