@@ -106,6 +106,12 @@ extern PetscErrorCode MatAIJDeferMPI(Mat A);
 /* Restores the operations of a complete matrix, without entries */
 extern PetscErrorCode MatAIJDeferredForget(Mat A);
 
+/* Defers a sequential AIJCUSPARSE that has its type and sizes, and no entries. The complete matrix accepts new entries. *done = PETSC_FALSE if memory is short, or PETSc has operations that petsc-amb does not know */
+extern PetscErrorCode MatAIJDeferNew(Mat A, const SysCSR *csr, PetscBool *done);
+
+/* Gets the diagonal of a deferred matrix, in a vector on the device */
+extern PetscErrorCode MatAIJDeferredGetDiagonal(Mat A, Vec d);
+
 /* Access to deferred matrices, set before the first of them: the pattern on the host, the arrays on the device, completion */
 typedef struct {
   PetscErrorCode (*getpattern)(Mat, SysCSR *);
@@ -178,11 +184,18 @@ SYS_DEVICE PetscErrorCode MatAIJDeviceAllocate(size_t bytes, void *memory, Petsc
 SYS_DEVICE PetscErrorCode MatAIJDeviceGetCSR(Mat A, SysCSR *csr, SysStream *stream) SYS_STUB(PETSC_SUCCESS);
 SYS_DEVICE PetscErrorCode MatAIJDeviceGetArrays(Mat A, SysCSR *csr) SYS_STUB(PETSC_SUCCESS);
 
+/* Gets the arrays of a sequential AIJCUSPARSE on the device to write its values, all of them, in the same pattern */
+SYS_DEVICE PetscErrorCode MatAIJDeviceGetWrite(Mat A, const int **i, const int **j, PetscScalar **a) SYS_STUB(PETSC_SUCCESS);
+SYS_DEVICE PetscErrorCode MatAIJDeviceRestoreWrite(Mat A, PetscScalar **a) SYS_STUB(PETSC_SUCCESS);
+
 /* Uploads an AIJCUSPARSE, or both blocks of a MPIAIJCUSPARSE, unless it is on the GPU or bound to the CPU */
 SYS_DEVICE PetscErrorCode MatAIJDeviceUpload(Mat A) SYS_STUB(PETSC_SUCCESS);
 
 /* Makes an AIJCUSPARSE of a deferred matrix; no-op for others */
 SYS_DEVICE PetscErrorCode MatAIJComplete(Mat A) SYS_STUB(PETSC_SUCCESS);
+
+/* Ends an assembly that gave a deferred matrix new values in the same pattern */
+SYS_DEVICE PetscErrorCode MatAIJDeferredAssembled(Mat A) SYS_STUB(PETSC_SUCCESS);
 
 /* Creates a sequential AIJ from these arrays. With own, they are from PetscMalloc(), and the matrix frees them; otherwise they stay the caller's. PETSc does not search its rows for
    I-nodes, which would take one thread longer than everything else; its preallocation would need five arrays of one entry a row in place of two. */

@@ -80,7 +80,10 @@ static MatType HashGEMMBaseType(Mat A)
 {
   const char *type = ((PetscObject)A)->type_name;
 
-  return MatAIJIsCUSPARSE(A) ? type : strncmp(type, MATSEQAIJ, strlen(MATSEQAIJ)) == 0 ? MATSEQAIJ : MATMPIAIJ;
+  const PetscBool seq = (PetscBool)(strncmp(type, MATSEQAIJ, strlen(MATSEQAIJ)) == 0);
+
+  if (MatAIJIsCUSPARSE(A)) return seq ? MATSEQAIJCUSPARSE : MATMPIAIJCUSPARSE;
+  return seq ? MATSEQAIJ : MATMPIAIJ;
 }
 
 static void HashGEMMGetBlockSizes(const Mat_Product *product, PetscInt *rows, PetscInt *columns)
