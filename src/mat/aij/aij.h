@@ -96,17 +96,17 @@ static inline PetscBool MatAIJIsDeferred(Mat A)
 
 /* Creates a sequential AIJCUSPARSE without entries that PETSc takes for assembled, with the sizes of *csr. MatAIJDefer() gives it the entries: it copies the arrays of *csr, which are on the
    device. The matrix is deferred then if its products with vectors and matrices do not require an AIJCUSPARSE, and complete otherwise. In between the matrix may become a block of an
-   MPI matrix; MatAIJDeferMPI() defers that after its blocks. Without MAT_AIJ_DEFERS the first function creates an AIJ with the pattern, which is to become an AIJCUSPARSE, and the
+   MPI matrix; MatAIJDeferMPI() defers that after its blocks. grows: the complete matrix accepts new entries, as results of products do. Without MAT_AIJ_DEFERS the first function creates an AIJ with the pattern, which is to become an AIJCUSPARSE, and the
    second copies the values. */
   #define MAT_AIJ_DEFERS PETSC_VERSION_GE(3, 23, 0)
 extern PetscErrorCode MatAIJDeferCreate(const SysCSR *csr, Mat *A);
-extern PetscErrorCode MatAIJDefer(Mat A, const SysCSR *csr, PetscBool products);
-extern PetscErrorCode MatAIJDeferMPI(Mat A);
+extern PetscErrorCode MatAIJDefer(Mat A, const SysCSR *csr, PetscBool products, PetscBool grows);
+extern PetscErrorCode MatAIJDeferMPI(Mat A, PetscBool grows);
 
 /* Restores the operations of a complete matrix, without entries */
 extern PetscErrorCode MatAIJDeferredForget(Mat A);
 
-/* Defers a sequential AIJCUSPARSE that has its type and sizes, and no entries. The complete matrix accepts new entries. *done = PETSC_FALSE if memory is short, or PETSc has operations that petsc-amb does not know */
+/* Defers a sequential AIJCUSPARSE that has its type and sizes, and no entries; the complete matrix accepts new entries. *done = PETSC_FALSE if memory is short, or PETSc has operations that petsc-amb does not know */
 extern PetscErrorCode MatAIJDeferNew(Mat A, const SysCSR *csr, PetscBool *done);
 
 /* Gets the diagonal of a deferred matrix, in a vector on the device */

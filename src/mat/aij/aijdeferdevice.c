@@ -159,7 +159,7 @@ PetscErrorCode MatAIJDeferCreate(const SysCSR *csr, Mat *A)
 static const MatAIJDeferredAccess access_functions = {MatAIJDeferredGetPattern, MatAIJDeferredGetDevice, MatAIJComplete};
 
 /* Copies *csr, which is on the device, and replaces the operations of A. *done = PETSC_FALSE if memory is short or PETSc has operations that petsc-amb does not know. */
-static PetscErrorCode MatAIJDeferTry(Mat A, const SysCSR *csr, PetscBool *done)
+static PetscErrorCode MatAIJDeferTry(Mat A, const SysCSR *csr, PetscBool grows, PetscBool *done)
 {
   MatAIJDeferred *d;
   PetscContainer  container;
@@ -172,6 +172,7 @@ static PetscErrorCode MatAIJDeferTry(Mat A, const SysCSR *csr, PetscBool *done)
   d->device   = *csr;
   d->device.i = d->device.j = NULL;
   d->device.a               = NULL;
+  d->grows                  = grows;
   *done                     = PETSC_TRUE;
   MatAIJDeferredFunctions   = &access_functions;
   PetscCall(MatAIJDeviceCopy(csr->i ? (csr->m + 1) * sizeof(*csr->i) : 0, csr->i, &d->device.i, done));
@@ -188,15 +189,10 @@ static PetscErrorCode MatAIJDeferTry(Mat A, const SysCSR *csr, PetscBool *done)
 
 PetscErrorCode MatAIJDeferNew(Mat A, const SysCSR *csr, PetscBool *done)
 {
-  MatAIJDeferred *d;
-
   PetscFunctionBegin;
   *done = PETSC_FALSE;
-  if (MAT_AIJ_DEFERS) PetscCall(MatAIJDeferTry(A, csr, done));
-  if (!*done) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(MatAIJDeferSetUp(A));
-  PetscCall(MatAIJDeferredGet(A, &d));
-  d->grows = PETSC_TRUE; /* as all results of products */
+  if (MAT_AIJ_DEFERS) PetscCall(MatAIJDeferTry(A, csr, PETSC_TRUE, done));
+  if (*done) PetscCall(MatAIJDeferSetUp(A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -254,7 +250,7 @@ static PetscErrorCode MatAIJFill(Mat A, const SysCSR *pattern, const SysCSR *dev
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode MatAIJDefer(Mat A, const SysCSR *csr, PetscBool products)
+PetscErrorCode MatAIJDefer(Mat A, const SysCSR *csr, PetscBool products, PetscBool grows)
 {
   PetscBool done    = PETSC_FALSE;
   SysCSR    pattern = *csr;
@@ -265,25 +261,25 @@ PetscErrorCode MatAIJDefer(Mat A, const SysCSR *csr, PetscBool products)
     PetscCall(MatAIJCopyValues(A, csr));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  if (products) PetscCall(MatAIJDeferTry(A, csr, &done));
+  if (products) PetscCall(MatAIJDeferTry(A, csr, grows, &done));
   if (done) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatAIJDeviceFetch((PetscInt)csr->m + 1, csr->i, &i));
   PetscCall(MatAIJDeviceFetch((PetscInt)csr->nz, csr->j, &j));
   pattern.i = i;
   pattern.j = j;
-  PetscCall(MatAIJFill(A, &pattern, csr, PETSC_FALSE));
+  PetscCall(MatAIJFill(A, &pattern, csr, grows));
   PetscCall(PetscFree(i));
   PetscCall(PetscFree(j));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode MatAIJDeferMPI(Mat A)
+PetscErrorCode MatAIJDeferMPI(Mat A, PetscBool grows)
 {
   const SysCSR none = {0};
   PetscBool    done;
 
   PetscFunctionBegin;
-  if (MAT_AIJ_DEFERS) PetscCall(MatAIJDeferTry(A, &none, &done)); /* also if memory was short for a block: all processes have the same type */
+  if (MAT_AIJ_DEFERS) PetscCall(MatAIJDeferTry(A, &none, grows, &done)); /* also if memory was short for a block: all processes have the same type */
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -310,7 +306,10 @@ PetscErrorCode MatAIJComplete(Mat A)
   if (seq) PetscCall(MatAIJFill(A, &pattern, &d->device, d->grows));
   else {
     PetscCall(MatMPIAIJGetSeqAIJ(A, &block[0], &block[1], NULL));
-    for (int k = 0; k < 2; k++) PetscCall(MatAIJComplete(block[k]));
+    for (int k = 0; k < 2; k++) {
+      PetscCall(MatAIJComplete(block[k]));
+      if (d->grows) PetscCall(MatSetOption(block[k], MAT_NEW_NONZERO_ALLOCATION_ERR, PETSC_TRUE)); /* as in a matrix that PETSc has preallocated */
+    }
     A->offloadmask = PETSC_OFFLOAD_BOTH; /* as after an assembly: the blocks have their own */
   }
   PetscCall(PetscObjectDereference(container));

@@ -187,6 +187,7 @@ static PetscErrorCode HashGEMMTakeBlocks(Mat C, const HashGEMMProduct *p, Mat *W
   void                  *data;
 
   PetscFunctionBegin;
+  PetscCall(MatAIJComplete(C)); /* a deferred matrix ends with its old entries */
   PetscCall(HashGEMMInherit(C, p, (*W)->rmap->n, (*W)->cmap->n, (*W)->rmap->N, (*W)->cmap->N));
   PetscCall(PetscLayoutSetUp(C->rmap));
   PetscCall(PetscLayoutSetUp(C->cmap));

@@ -12,7 +12,7 @@
 #include "sys/systhreads.h"
 #include "mat/impls/hashgemm/glue/hashgemmdevice.h"
 
-#define HASHGEMM_DEFER_ROWS 2000 /* rows of a level from which on it stays on the device */
+#define HASHGEMM_DEFER_ROWS 2000 /* rows of a level on each process from which on it stays on the device */
 #define HASHGEMM_LONG_ROWS  16   /* mean entries of a row from which on a second matrix for the pattern costs less than a useless copy of the values */
 
 /* Shared by all products of the process; created by the first */
@@ -184,18 +184,25 @@ PetscErrorCode HashGEMMDeviceLook(Mat A, uint64_t *fingerprint, int *ascending, 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The operator of a coarse level stays on the device if the interpolation is there only: its smoother, its products and the next level need no AIJ. Small levels are
-   factored, and cost little. */
+/* Sets *defers if a new product with so many rows on each process may stay on the device: the operator of a coarse level whose interpolation is there only. Its smoother,
+   its products and the next level need no AIJ. Small levels are factored, and cost little. */
+PetscErrorCode HashGEMMDeviceDefers(Mat C, const HashGEMMProduct *p, PetscInt rows, PetscBool *defers)
+{
+  PetscFunctionBegin;
+  *defers = (PetscBool)(C->product->type == MATPRODUCT_PtAP && MatAIJIsDeferred(C->product->B) && MatShadowIsOurs(C->product->A) && !p->result.id && rows >= HASHGEMM_DEFER_ROWS);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode HashGEMMDeviceDefer(Mat C, const HashGEMMProduct *p, const HashGEMMRows *rows, PetscBool *done)
 {
-  const SysCSR csr = {rows->m, rows->n, rows->nz, rows->i, rows->j, rows->a};
+  const SysCSR csr = HashGEMMRowsCSR(rows);
 
   PetscFunctionBegin;
-  *done = (PetscBool)(C->product->type == MATPRODUCT_PtAP && MatAIJIsDeferred(C->product->B) && !p->result.id && rows->a && rows->m >= HASHGEMM_DEFER_ROWS);
+  PetscCall(HashGEMMDeviceDefers(C, p, (PetscInt)rows->m, done));
+  *done = (PetscBool)(*done && rows->a);
   if (!*done) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(HashGEMMInherit(C, p, (PetscInt)rows->m, (PetscInt)rows->n, (PetscInt)rows->m, (PetscInt)rows->n));
-  *done = MatShadowIsOurs(C);
-  if (*done) PetscCall(MatAIJDeferNew(C, &csr, done));
+  PetscCall(MatAIJDeferNew(C, &csr, done));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -297,12 +304,16 @@ PetscErrorCode HashGEMMDeviceSettle(Mat C)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Converts W to a device matrix if C is one, bound to the host if C is */
+/* Converts W to a device matrix without a shadow if C is one, bound to the host if C is */
 PetscErrorCode HashGEMMDeviceConvert(Mat C, Mat W)
 {
+  const MatShadowFormat *format;
+
   PetscFunctionBegin;
   if (!MatAIJIsCUSPARSE(C)) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(MatShadowDeviceConvert(W));
+  PetscCall(MatShadowGetFormat(W, &format));
+  if (!MatAIJIsCUSPARSE(W)) PetscCall(MatShadowDeviceConvert(W));
+  else if (format) PetscCall(MatShadowDetach(W)); /* the blocks get that of C */
   if (C->boundtocpu) PetscCall(MatBindToCPU(W, PETSC_TRUE));
   C->offloadmask = W->offloadmask;
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -29,15 +29,17 @@ PetscErrorCode HashGEMMColumnsCreate(PetscInt first, PetscInt n, PetscInt nknown
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The columns of other processes that occur in the first m rows */
-PetscErrorCode HashGEMMColumnsUsed(const HashGEMMColumns *c, PetscInt m, const HashGEMMRows *rows, PetscInt *nused, PetscInt **used)
+/* The columns of other processes that occur in the first m rows of the local product */
+PetscErrorCode HashGEMMColumnsUsed(HashGEMMParallel *q, PetscInt m, PetscInt *nused, PetscInt **used)
 {
-  char *marks;
+  const HashGEMMColumns *c = &q->columns;
+  char                  *marks;
 
   PetscFunctionBegin;
   PetscCall(PetscCalloc1(c->nglobal, &marks));
   PetscCall(PetscMalloc1(c->nglobal, used));
-  HashGEMMMarkUsed(m, rows->i, rows->j, c->n, SysThreads(), marks);
+  if (q->defer) PetscCall(HashGEMMDeviceMarkColumns(q, m, marks));
+  else HashGEMMMarkUsed(m, q->result.i, q->result.j, c->n, SysThreads(), marks);
   *nused = 0;
   for (PetscInt k = 0; k < c->nglobal; k++) {
     if (marks[k]) (*used)[(*nused)++] = c->global[k];

@@ -207,9 +207,9 @@ PetscErrorCode AmbAggDeviceSetEntries(Mat P, const SysCSR entries[2])
   PetscFunctionBegin;
   PetscCall(MatAIJGetBlocks(P, block, &columns));
   for (int k = 0; k < 2; k++) {
-    if (block[k]) PetscCall(MatAIJDefer(block[k], &entries[k], products));
+    if (block[k]) PetscCall(MatAIJDefer(block[k], &entries[k], products, PETSC_FALSE));
   }
-  if (block[1] && products) PetscCall(MatAIJDeferMPI(P));
+  if (block[1] && products) PetscCall(MatAIJDeferMPI(P, PETSC_FALSE));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
