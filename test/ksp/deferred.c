@@ -647,25 +647,23 @@ static const TestCase cases[] = {
 
 int main(int argc, char **argv)
 {
+  PetscMPIInt size;
+
   PetscFunctionBeginUser;
   PetscCall(TestInitialize(&argc, &argv, help));
+  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-test_operators", &operators, NULL));
-  if (operators) grid.M = grid.N = 40000; /* small coarse levels are AIJ */
+  if (operators) grid.M = grid.N = size > 1 ? 90000 : 40000; /* small coarse levels are AIJ */
   PetscCall(TestRun(cases));
   return TestFinalize();
 }
 
 /*TEST
 
-  testset:
+  test:
     requires: cuda double !complex
-    args: -mat_type amb -pc_gamg_type ambagg -pc_gamg_coarse_eq_limit 100 -malloc_dump
+    args: -mat_type amb -pc_gamg_type ambagg -pc_gamg_coarse_eq_limit 100 -malloc_dump -test_operators {{0 1}}
+    nsize: {{1 2 3}}
     output_file: output/deferred.out
-    test:
-      suffix: interpolations
-      nsize: {{1 2 3}}
-    test:
-      suffix: operators
-      args: -test_operators
 
 TEST*/
