@@ -185,10 +185,9 @@ static PetscErrorCode HashGEMMMakeRight(Mat B, PetscInt nrow, const PetscInt row
 {
   HashGEMMColumns *c = &q->columns;
   SysCSR           block[2];
-  PetscInt         m, nz, nknown, *columns = NULL, *map = NULL, *order, most = 0, place;
+  PetscInt         m, nz, nknown, *columns = NULL, *map = NULL, most = 0;
   const PetscInt  *known;
   HashGEMMPlace   *asked = NULL;
-  SysNumbers       global;
 
   PetscFunctionBegin;
   PetscCall(HashGEMMGetBlocks(B, MatAIJGetSizes, block, &nknown, &known));
@@ -200,18 +199,9 @@ static PetscErrorCode HashGEMMMakeRight(Mat B, PetscInt nrow, const PetscInt row
   else if (!*status) *status = HashGEMMRowsCreate(m + PetscMax(nrow, 0), c->n + c->nglobal, (int64_t)nz + q->fetched.n, &q->right, info);
   if (!*status && !q->right.borrowed) {
     PetscCall(HashGEMMColumnsMap(c, nknown, known, &map));
-    PetscCall(PetscMalloc1(most, &order));
-    SysNumbersCreate(c->nglobal, c->global, &global);
-    place = nz;
-    for (PetscInt r = 0; r < nrow; r++) {
-      const PetscInt length = asked[r].end - asked[r].begin;
-
-      PetscCall(HashGEMMHaloPut(&q->fetched, c, &global, columns, place - nz, length, place, order, q->right.j));
-      place += length;
-      q->right.i[m + r + 1] = place;
-    }
-    SysNumbersDestroy(&global);
-    PetscCall(PetscFree(order));
+    q->right.i[m] = nz;
+    for (PetscInt r = 0; r < nrow; r++) q->right.i[m + r + 1] = nz + q->fetched.first[r + 1];
+    if (nrow > 0) PetscCall(HashGEMMHaloPut(&q->fetched, c, columns, most, q->right.i + m, q->right.j));
   }
   if (!*status && q->device) {
     PetscBool done = PETSC_FALSE;
@@ -331,11 +321,10 @@ static PetscErrorCode HashGEMMMakeSent(PetscLayout layout, const PetscInt global
 {
   const HashGEMMColumns *before = &q->columns;
   const PetscInt         m = layout->n, first = q->result.i[m], nz = (PetscInt)q->result.nz;
-  PetscInt              *degree, *there, *columns, *used, *map, *order;
-  PetscInt               ncome = 0, nsum = 0, nused, most, piece = 0, k = 0;
+  PetscInt              *degree, *there, *columns, *used, *map, *places;
+  PetscInt               ncome = 0, nsum = 0, nused, most, piece = 0;
   int64_t                own = 0;
   HashGEMMPlace         *come;
-  SysNumbers             others;
 
   PetscFunctionBegin;
   PetscCall(HashGEMMOffer(layout, global, &q->result, &degree, &ncome, &come));
@@ -358,8 +347,7 @@ static PetscErrorCode HashGEMMMakeSent(PetscLayout layout, const PetscInt global
   PetscCall(PetscMalloc2(nsum, &q->sums, m, &q->from));
   if (!*status) *status = HashGEMMRowsCreate(nsum, nsum + ncome, nsum + ncome, &q->ones, info);
   if (!*status) *status = HashGEMMRowsCreate(nsum + ncome, c->n + c->nglobal, own + q->sent.n, &q->pieces, info);
-  PetscCall(PetscMalloc1(most, &order));
-  SysNumbersCreate(c->nglobal, c->global, &others);
+  PetscCall(PetscMalloc1(ncome, &places));
   if (!*status) q->ones.i[0] = q->pieces.i[0] = 0;
   ncome = 0;
   for (PetscInt r = 0; r < m && !*status; r++) {
@@ -374,11 +362,8 @@ static PetscErrorCode HashGEMMMakeSent(PetscLayout layout, const PetscInt global
     }
     q->pieces.i[++piece] = place;
     for (PetscInt d = 0; d < degree[r]; d++, ncome++) {
-      const PetscInt length = come[ncome].end - come[ncome].begin;
-
-      PetscCall(HashGEMMHaloPut(&q->sent, c, &others, columns, k, length, place, order, q->pieces.j));
-      k += length;
-      place += length;
+      places[ncome] = place;
+      place += come[ncome].end - come[ncome].begin;
       q->pieces.i[++piece] = place;
     }
     q->from[r]         = q->nsum;
@@ -389,8 +374,8 @@ static PetscErrorCode HashGEMMMakeSent(PetscLayout layout, const PetscInt global
     q->ones.j[l] = l;
     q->ones.a[l] = 1;
   }
-  SysNumbersDestroy(&others);
-  PetscCall(PetscFree(order));
+  if (!*status) PetscCall(HashGEMMHaloPut(&q->sent, c, columns, most, places, q->pieces.j));
+  PetscCall(PetscFree(places));
   PetscCall(PetscFree(map));
   PetscCall(PetscFree(columns));
   PetscCall(PetscFree(come));
