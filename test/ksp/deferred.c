@@ -174,6 +174,9 @@ static PetscErrorCode TypeCopied(TestDiff *d, Mat P, Mat R)
   PetscCall(MatSetType(C, ((PetscObject)P)->type_name));
   TestExpect(d, "a matrix of the same type has no entries to defer", (PetscBool)!Deferred(C));
   PetscCall(MatDestroy(&C));
+  PetscCall(MatConvert(R, ((PetscObject)P)->type_name, MAT_INITIAL_MATRIX, &C));
+  PetscCall(Same(d, C, R));
+  PetscCall(MatDestroy(&C));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -51,6 +51,13 @@ extern PetscErrorCode MatAIJGetBlocks(Mat A, Mat block[2], const PetscInt **garr
 /* Returns PETSC_TRUE if A is an AIJCUSPARSE, sequential or MPI, deferred or not */
 extern PetscBool MatAIJIsCUSPARSE(Mat A);
 
+/* The type that a matrix of this type has once it is complete, which is another one for deferred matrices; for other matrices that are to have the type of A */
+extern MatType        MatAIJCompleteType(MatType type);
+static inline MatType MatAIJGetType(Mat A)
+{
+  return MatAIJCompleteType(((PetscObject)A)->type_name);
+}
+
 /* Gets the sizes of a sequential matrix, and its pattern if the host has it: that of a deferred matrix is fetched by MatAIJGetPattern() only */
 extern PetscErrorCode MatAIJGetSizes(Mat A, SysCSR *csr);
 

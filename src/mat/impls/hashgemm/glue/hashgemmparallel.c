@@ -475,6 +475,7 @@ static PetscErrorCode HashGEMMAssemble(Mat C, PetscInt M, PetscInt N, HashGEMMCu
   if (q->defer) {
     PetscCall(HashGEMMDeviceMakeBlocks(cut, c->nglobal, q, block, &info, &status));
     PetscCall(HashGEMMAgree(C, status, &info));
+    if (!c->global) PetscCall(PetscMalloc1(1, &c->global)); /* otherwise PETSc would look for the columns in the entries */
   } else PetscCall(HashGEMMMakeHostBlocks(cut, n, (PetscBool)!q->device, block));
   PetscCall(PetscAMBCreateMPIAIJWithSeqAIJ(PetscObjectComm((PetscObject)C), M, N, block[0], block[1], c->global, W));
   c->global = NULL;

@@ -88,12 +88,9 @@ SysStatus HashGEMMRowsCreate(int64_t m, int64_t n, int64_t nz, HashGEMMRows *row
 /* Returns the PETSc type of a matrix, or the one that it extends */
 static MatType HashGEMMBaseType(Mat A)
 {
-  const char *type = ((PetscObject)A)->type_name;
+  const MatType type = MatAIJGetType(A);
 
-  const PetscBool seq = (PetscBool)(strncmp(type, MATSEQAIJ, strlen(MATSEQAIJ)) == 0);
-
-  if (MatAIJIsCUSPARSE(A)) return seq ? MATSEQAIJCUSPARSE : MATMPIAIJCUSPARSE;
-  return seq ? MATSEQAIJ : MATMPIAIJ;
+  return MatAIJIsCUSPARSE(A) ? type : strncmp(type, MATSEQAIJ, strlen(MATSEQAIJ)) == 0 ? MATSEQAIJ : MATMPIAIJ;
 }
 
 static void HashGEMMGetBlockSizes(const Mat_Product *product, PetscInt *rows, PetscInt *columns)
