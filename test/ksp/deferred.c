@@ -533,7 +533,7 @@ static PetscErrorCode Solves(TestDiff *d)
   PetscCall(MatScale(P, 1.0)); /* becomes an AIJ between two solves */
   PetscCall(KSPSolve(ksp, b, x));
   PetscCall(KSPGetIterationNumber(ksp, &its[2]));
-  TestExpect(d, "other iterations after the matrix became an AIJ", (PetscBool)(its[0] == its[2] && PetscAbsInt(its[0] - its[1]) <= 1));
+  TestExpect(d, "other iterations after the matrix became an AIJ", (PetscBool)(PetscAbsInt(its[0] - its[2]) <= (operators ? 1 : 0) && PetscAbsInt(its[0] - its[1]) <= 1));
   PetscCall(VecDestroy(&x));
   PetscCall(VecDestroy(&b));
   PetscCall(KSPDestroy(&ksp));
