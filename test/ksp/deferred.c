@@ -589,6 +589,47 @@ static PetscErrorCode NewValues(TestDiff *d)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Two hierarchies get new values in turns, and each keeps its preconditioner once */
+static PetscErrorCode Turns(TestDiff *d)
+{
+  PetscInt before, after;
+  KSP      ksp[2];
+  Vec      x, b;
+  Mat      A, P, C;
+
+  PetscFunctionBeginUser;
+  for (int k = 0; k < 2; k++) PetscCall(CreateSolver(0, PETSC_FALSE, &ksp[k]));
+  for (int turn = 0; turn < 4; turn++) {
+    KSP own = ksp[turn % 2];
+
+    PetscCall(KSPGetOperators(own, &A, NULL));
+    PetscCall(MatShift(A, 1.0 + turn));
+    PetscCall(KSPSetOperators(own, A, A));
+    PetscCall(KSPSetUp(own));
+    PetscCall(GetLevel(own, &P, &C));
+    PetscCall(GalerkinDiff(d, turn < 2 ? "first turn" : "second turn", A, P, C));
+  }
+  for (int k = 0; k < 2; k++) {
+    PetscCall(KSPGetOperators(ksp[k], &A, NULL));
+    PetscCall(MatCreateVecs(A, &x, &b));
+    PetscCall(TestVecSet(b, 3));
+    PetscCall(KSPSolve(ksp[k], b, x));
+    PetscCall(KSPGetIterationNumber(ksp[k], &before));
+    PetscCall(KSPSetReusePreconditioner(ksp[k], PETSC_TRUE));
+    PetscCall(MatShift(A, 0.01));
+    PetscCall(KSPSetOperators(ksp[k], A, A));
+    PetscCall(KSPSolve(ksp[k], b, x));
+    PetscCall(KSPGetIterationNumber(ksp[k], &after));
+    PetscCall(GetLevel(ksp[k], &P, &C));
+    TestExpect(d, "a kept preconditioner makes an AIJ", (PetscBool)(Deferred(P) && (!operators || Deferred(C))));
+    TestExpect(d, "more iterations with a kept preconditioner", (PetscBool)(after <= before + 1));
+    PetscCall(VecDestroy(&x));
+    PetscCall(VecDestroy(&b));
+    PetscCall(KSPDestroy(&ksp[k]));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* PCGAMG moves levels to fewer processes, and between processes: it reads rows of operators and interpolations */
 static PetscErrorCode Moved(TestDiff *d)
 {
@@ -643,6 +684,7 @@ static PetscErrorCode Operations(TestDiff *d)
 static const TestCase cases[] = {
   {"solves",     Solves    },
   {"new values", NewValues },
+  {"turns",      Turns     },
   {"moved",      Moved     },
   {"operations", Operations},
   {NULL,         NULL      }
