@@ -50,6 +50,15 @@ PetscBool MatAIJIsCUSPARSE(Mat A)
   return (PetscBool)(type && (strcmp(type, MATSEQAIJCUSPARSE) == 0 || strcmp(type, MATMPIAIJCUSPARSE) == 0 || MatAIJIsDeferred(A)));
 }
 
+MatType MatAIJCompleteType(MatType type)
+{
+#if defined(SYS_HAVE_DEVICE)
+  if (strcmp(type, MAT_AIJ_DEFERRED_SEQ) == 0) return MATSEQAIJCUSPARSE;
+  if (strcmp(type, MAT_AIJ_DEFERRED_MPI) == 0) return MATMPIAIJCUSPARSE;
+#endif
+  return type;
+}
+
 const struct _MatOps *MatAIJGetBase(Mat A)
 {
   const PetscBool seq = (PetscBool)(strncmp(((PetscObject)A)->type_name, MATSEQAIJ, strlen(MATSEQAIJ)) == 0);

@@ -51,6 +51,13 @@ extern PetscErrorCode MatAIJGetBlocks(Mat A, Mat block[2], const PetscInt **garr
 /* Returns PETSC_TRUE if A is an AIJCUSPARSE, sequential or MPI, deferred or not */
 extern PetscBool MatAIJIsCUSPARSE(Mat A);
 
+/* The type that a matrix of this type has once it is complete, which is another one for deferred matrices; for other matrices that are to have the type of A */
+extern MatType        MatAIJCompleteType(MatType type);
+static inline MatType MatAIJGetType(Mat A)
+{
+  return MatAIJCompleteType(((PetscObject)A)->type_name);
+}
+
 /* Gets the sizes of a sequential matrix, and its pattern if the host has it: that of a deferred matrix is fetched by MatAIJGetPattern() only */
 extern PetscErrorCode MatAIJGetSizes(Mat A, SysCSR *csr);
 
@@ -96,15 +103,21 @@ static inline PetscBool MatAIJIsDeferred(Mat A)
 
 /* Creates a sequential AIJCUSPARSE without entries that PETSc takes for assembled, with the sizes of *csr. MatAIJDefer() gives it the entries: it copies the arrays of *csr, which are on the
    device. The matrix is deferred then if its products with vectors and matrices do not require an AIJCUSPARSE, and complete otherwise. In between the matrix may become a block of an
-   MPI matrix; MatAIJDeferMPI() defers that after its blocks. Without MAT_AIJ_DEFERS the first function creates an AIJ with the pattern, which is to become an AIJCUSPARSE, and the
+   MPI matrix; MatAIJDeferMPI() defers that after its blocks. grows: the complete matrix accepts new entries, as results of products do. Without MAT_AIJ_DEFERS the first function creates an AIJ with the pattern, which is to become an AIJCUSPARSE, and the
    second copies the values. */
   #define MAT_AIJ_DEFERS PETSC_VERSION_GE(3, 23, 0)
 extern PetscErrorCode MatAIJDeferCreate(const SysCSR *csr, Mat *A);
-extern PetscErrorCode MatAIJDefer(Mat A, const SysCSR *csr, PetscBool products);
-extern PetscErrorCode MatAIJDeferMPI(Mat A);
+extern PetscErrorCode MatAIJDefer(Mat A, const SysCSR *csr, PetscBool products, PetscBool grows);
+extern PetscErrorCode MatAIJDeferMPI(Mat A, PetscBool grows);
 
 /* Restores the operations of a complete matrix, without entries */
 extern PetscErrorCode MatAIJDeferredForget(Mat A);
+
+/* Defers a sequential AIJCUSPARSE that has its type and sizes, and no entries; the complete matrix accepts new entries. *done = PETSC_FALSE if memory is short, or PETSc has operations that petsc-amb does not know */
+extern PetscErrorCode MatAIJDeferNew(Mat A, const SysCSR *csr, PetscBool *done);
+
+/* Gets the diagonal of a deferred matrix, in a vector on the device */
+extern PetscErrorCode MatAIJDeferredGetDiagonal(Mat A, Vec d);
 
 /* Access to deferred matrices, set before the first of them: the pattern on the host, the arrays on the device, completion */
 typedef struct {
@@ -178,11 +191,18 @@ SYS_DEVICE PetscErrorCode MatAIJDeviceAllocate(size_t bytes, void *memory, Petsc
 SYS_DEVICE PetscErrorCode MatAIJDeviceGetCSR(Mat A, SysCSR *csr, SysStream *stream) SYS_STUB(PETSC_SUCCESS);
 SYS_DEVICE PetscErrorCode MatAIJDeviceGetArrays(Mat A, SysCSR *csr) SYS_STUB(PETSC_SUCCESS);
 
+/* Gets the arrays of a sequential AIJCUSPARSE on the device to write its values, all of them, in the same pattern */
+SYS_DEVICE PetscErrorCode MatAIJDeviceGetWrite(Mat A, const int **i, const int **j, PetscScalar **a) SYS_STUB(PETSC_SUCCESS);
+SYS_DEVICE PetscErrorCode MatAIJDeviceRestoreWrite(Mat A, PetscScalar **a) SYS_STUB(PETSC_SUCCESS);
+
 /* Uploads an AIJCUSPARSE, or both blocks of a MPIAIJCUSPARSE, unless it is on the GPU or bound to the CPU */
 SYS_DEVICE PetscErrorCode MatAIJDeviceUpload(Mat A) SYS_STUB(PETSC_SUCCESS);
 
 /* Makes an AIJCUSPARSE of a deferred matrix; no-op for others */
 SYS_DEVICE PetscErrorCode MatAIJComplete(Mat A) SYS_STUB(PETSC_SUCCESS);
+
+/* Ends an assembly that gave a deferred matrix new values in the same pattern */
+SYS_DEVICE PetscErrorCode MatAIJDeferredAssembled(Mat A) SYS_STUB(PETSC_SUCCESS);
 
 /* Creates a sequential AIJ from these arrays. With own, they are from PetscMalloc(), and the matrix frees them; otherwise they stay the caller's. PETSc does not search its rows for
    I-nodes, which would take one thread longer than everything else; its preallocation would need five arrays of one entry a row in place of two. */

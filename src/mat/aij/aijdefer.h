@@ -12,6 +12,7 @@
 typedef struct {
   SysCSR         device;                           /* arrays on the device */
   PetscInt      *i, *j;                            /* the pattern on the host after the first request, or NULL */
+  PetscBool      grows;                            /* the complete matrix accepts new entries */
   struct _MatOps shown;                            /* the operations of the deferred matrix: those that differ from these were set since */
   struct _MatOps ops;                              /* operations of the complete matrix */
   void (*methods[MAT_AIJ_DEFERRED_METHODS])(void); /* its methods, which PETSc finds by name, or NULL */

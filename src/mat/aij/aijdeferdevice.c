@@ -10,6 +10,7 @@
 */
 #include <petscdevice_cuda.h>
 
+#include "mat/aij/aijcuda.h"
 #include "mat/aij/aijdefer.h"
 #include "sys/sysmemory.h"
 
@@ -90,6 +91,21 @@ static PetscErrorCode MatAIJDeferredGetDevice(Mat A, SysCSR *csr)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode MatAIJDeferredGetDiagonal(Mat A, Vec v)
+{
+  MatAIJDeferred *d;
+  PetscScalar    *diagonal;
+  SysStatus       status;
+
+  PetscFunctionBegin;
+  PetscCall(MatAIJDeferredGet(A, &d));
+  PetscCall(VecCUDAGetArrayWrite(v, &diagonal));
+  status = AijDiagonal(&d->device, diagonal, PetscDefaultCudaStream);
+  PetscCall(VecCUDARestoreArrayWrite(v, &diagonal));
+  PetscCheck(status == SYS_SUCCESS, PETSC_COMM_SELF, PETSC_ERR_GPU, "The diagonal of a matrix on the GPU: %s", SysDeviceErrorText());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* A copy on the device; *enough = PETSC_FALSE if memory is short */
 static PetscErrorCode MatAIJDeviceCopy(size_t bytes, const void *from, void *to, PetscBool *enough)
 {
@@ -101,6 +117,20 @@ static PetscErrorCode MatAIJDeviceCopy(size_t bytes, const void *from, void *to,
 }
 
 /* ------------------------------------------------- creation ------------------------------------------------- */
+
+/* PETSc takes A for assembled from now on */
+static PetscErrorCode MatAIJDeferSetUp(Mat A)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscLayoutSetUp(A->rmap));
+  PetscCall(PetscLayoutSetUp(A->cmap));
+  A->preallocated     = PETSC_TRUE;
+  A->assembled        = PETSC_TRUE;
+  A->nonzerostate     = 1;
+  A->ass_nonzerostate = 1; /* for PETSc, another assembly changes nothing */
+  A->num_ass          = 1;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
 PetscErrorCode MatAIJDeferCreate(const SysCSR *csr, Mat *A)
 {
@@ -114,13 +144,7 @@ PetscErrorCode MatAIJDeferCreate(const SysCSR *csr, Mat *A)
     PetscCall(MatCreate(PETSC_COMM_SELF, &B));
     PetscCall(MatSetSizes(B, m, n, m, n));
     PetscCall(MatSetType(B, MATSEQAIJCUSPARSE));
-    PetscCall(PetscLayoutSetUp(B->rmap));
-    PetscCall(PetscLayoutSetUp(B->cmap));
-    B->preallocated     = PETSC_TRUE;
-    B->assembled        = PETSC_TRUE;
-    B->nonzerostate     = 1;
-    B->ass_nonzerostate = 1; /* for PETSc, another assembly changes nothing */
-    B->num_ass          = 1;
+    PetscCall(MatAIJDeferSetUp(B));
   } else {
     PetscCall(MatAIJDeviceFetch(m + 1, csr->i, &i));
     PetscCall(MatAIJDeviceFetch((PetscInt)csr->nz, csr->j, &j));
@@ -135,7 +159,7 @@ PetscErrorCode MatAIJDeferCreate(const SysCSR *csr, Mat *A)
 static const MatAIJDeferredAccess access_functions = {MatAIJDeferredGetPattern, MatAIJDeferredGetDevice, MatAIJComplete};
 
 /* Copies *csr, which is on the device, and replaces the operations of A. *done = PETSC_FALSE if memory is short or PETSc has operations that petsc-amb does not know. */
-static PetscErrorCode MatAIJDeferTry(Mat A, const SysCSR *csr, PetscBool *done)
+static PetscErrorCode MatAIJDeferTry(Mat A, const SysCSR *csr, PetscBool grows, PetscBool *done)
 {
   MatAIJDeferred *d;
   PetscContainer  container;
@@ -148,6 +172,7 @@ static PetscErrorCode MatAIJDeferTry(Mat A, const SysCSR *csr, PetscBool *done)
   d->device   = *csr;
   d->device.i = d->device.j = NULL;
   d->device.a               = NULL;
+  d->grows                  = grows;
   *done                     = PETSC_TRUE;
   MatAIJDeferredFunctions   = &access_functions;
   PetscCall(MatAIJDeviceCopy(csr->i ? (csr->m + 1) * sizeof(*csr->i) : 0, csr->i, &d->device.i, done));
@@ -159,6 +184,26 @@ static PetscErrorCode MatAIJDeferTry(Mat A, const SysCSR *csr, PetscBool *done)
     A->offloadmask = PETSC_OFFLOAD_GPU;
   }
   PetscCall(PetscContainerDestroy(&container));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode MatAIJDeferNew(Mat A, const SysCSR *csr, PetscBool *done)
+{
+  PetscFunctionBegin;
+  *done = PETSC_FALSE;
+  if (MAT_AIJ_DEFERS) PetscCall(MatAIJDeferTry(A, csr, PETSC_TRUE, done));
+  if (*done) PetscCall(MatAIJDeferSetUp(A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* As MatAssemblyEnd() */
+PetscErrorCode MatAIJDeferredAssembled(Mat A)
+{
+  PetscFunctionBegin;
+  if (!A->symmetry_eternal) A->symmetric = A->hermitian = PETSC_BOOL3_UNKNOWN;
+  if (!A->spd_eternal) A->spd = PETSC_BOOL3_UNKNOWN;
+  A->num_ass++;
+  PetscCall(PetscObjectStateIncrease((PetscObject)A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -179,7 +224,7 @@ static PetscErrorCode MatAIJCopyValues(Mat A, const SysCSR *csr)
 }
 
 /* Fills an AIJCUSPARSE without rows */
-static PetscErrorCode MatAIJFill(Mat A, const SysCSR *pattern, const SysCSR *device)
+static PetscErrorCode MatAIJFill(Mat A, const SysCSR *pattern, const SysCSR *device, PetscBool grows)
 {
   const PetscInt m = (PetscInt)pattern->m;
   PetscInt      *lengths;
@@ -200,12 +245,12 @@ static PetscErrorCode MatAIJFill(Mat A, const SysCSR *pattern, const SysCSR *dev
   PetscCall(MatSetOption(A, MAT_USE_INODES, PETSC_FALSE));
   PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
   PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
-  PetscCall(MatSetOption(A, MAT_NEW_NONZERO_LOCATION_ERR, PETSC_TRUE));
+  PetscCall(MatSetOption(A, MAT_NEW_NONZERO_LOCATION_ERR, (PetscBool)!grows));
   PetscCall(MatAIJCopyValues(A, device));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode MatAIJDefer(Mat A, const SysCSR *csr, PetscBool products)
+PetscErrorCode MatAIJDefer(Mat A, const SysCSR *csr, PetscBool products, PetscBool grows)
 {
   PetscBool done    = PETSC_FALSE;
   SysCSR    pattern = *csr;
@@ -216,25 +261,25 @@ PetscErrorCode MatAIJDefer(Mat A, const SysCSR *csr, PetscBool products)
     PetscCall(MatAIJCopyValues(A, csr));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  if (products) PetscCall(MatAIJDeferTry(A, csr, &done));
+  if (products) PetscCall(MatAIJDeferTry(A, csr, grows, &done));
   if (done) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatAIJDeviceFetch((PetscInt)csr->m + 1, csr->i, &i));
   PetscCall(MatAIJDeviceFetch((PetscInt)csr->nz, csr->j, &j));
   pattern.i = i;
   pattern.j = j;
-  PetscCall(MatAIJFill(A, &pattern, csr));
+  PetscCall(MatAIJFill(A, &pattern, csr, grows));
   PetscCall(PetscFree(i));
   PetscCall(PetscFree(j));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode MatAIJDeferMPI(Mat A)
+PetscErrorCode MatAIJDeferMPI(Mat A, PetscBool grows)
 {
   const SysCSR none = {0};
   PetscBool    done;
 
   PetscFunctionBegin;
-  if (MAT_AIJ_DEFERS) PetscCall(MatAIJDeferTry(A, &none, &done)); /* also if memory was short for a block: all processes have the same type */
+  if (MAT_AIJ_DEFERS) PetscCall(MatAIJDeferTry(A, &none, grows, &done)); /* also if memory was short for a block: all processes have the same type */
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -258,10 +303,13 @@ PetscErrorCode MatAIJComplete(Mat A)
   PetscCall(PetscObjectReference(container));
   PetscCall(PetscObjectCompose((PetscObject)A, DEFERRED, NULL));
   PetscCall(MatAIJDeferRestore(A, d));
-  if (seq) PetscCall(MatAIJFill(A, &pattern, &d->device));
+  if (seq) PetscCall(MatAIJFill(A, &pattern, &d->device, d->grows));
   else {
     PetscCall(MatMPIAIJGetSeqAIJ(A, &block[0], &block[1], NULL));
-    for (int k = 0; k < 2; k++) PetscCall(MatAIJComplete(block[k]));
+    for (int k = 0; k < 2; k++) {
+      PetscCall(MatAIJComplete(block[k]));
+      if (d->grows) PetscCall(MatSetOption(block[k], MAT_NEW_NONZERO_ALLOCATION_ERR, PETSC_TRUE)); /* as in a matrix that PETSc has preallocated */
+    }
     A->offloadmask = PETSC_OFFLOAD_BOTH; /* as after an assembly: the blocks have their own */
   }
   PetscCall(PetscObjectDereference(container));

@@ -38,7 +38,6 @@
     X(residual, (Mat A, Vec b, Vec x, Vec r), (A, b, x, r)) \
     X(adot, (Mat A, Vec x, Vec y, PetscScalar *dot), (A, x, y, dot)) \
     X(anorm, (Mat A, Vec x, PetscReal *norm), (A, x, norm)) \
-    X(getdiagonal, (Mat A, Vec d), (A, d)) \
     X(diagonalscale, (Mat A, Vec l, Vec r), (A, l, r)) \
     X(diagonalset, (Mat A, Vec d, InsertMode mode), (A, d, mode)) \
     X(norm, (Mat A, NormType type, PetscReal *norm), (A, type, norm)) \
@@ -108,7 +107,7 @@
   /* Operations that stay: products with vectors and matrices, settings that do not depend on entries, and functions that PETSc calls with other matrices first */
   #define STAY(X) \
     X(mult) X(multadd) X(multtranspose) X(multtransposeadd) X(productsetfromoptions) X(productsymbolic) X(productnumeric) \
-    X(setoption) X(setfromoptions) X(setup) X(getghosts) X(getvecs) X(hasoperation) X(setblocksizes) X(setlocaltoglobalmapping) X(convertfrom) \
+    X(setoption) X(setfromoptions) X(setup) X(getghosts) X(getvecs) X(getdiagonal) X(hasoperation) X(setblocksizes) X(setlocaltoglobalmapping) X(convertfrom) \
     X(matmatmultsymbolic) X(matmatmultnumeric) X(matmultsymbolic) X(matmultnumeric) X(ptapnumeric) X(mattransposemultsymbolic) X(mattransposemultnumeric) \
     X(transposematmultsymbolic) X(transposematmultnumeric) X(transcoloringapplysptoden) X(transcoloringapplydentosp) X(rartnumeric) \
     X(creatempimatconcatenateseqmat) X(destroysubmatrices) X(copyhashtoxaij) X(solve) X(solveadd) X(solvetranspose) X(solvetransposeadd) X(matsolve) X(matsolvetranspose) \

@@ -190,6 +190,31 @@ PetscErrorCode MatAIJDeviceGetArrays(Mat A, SysCSR *csr)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode MatAIJDeviceGetWrite(Mat A, const int **i, const int **j, PetscScalar **a)
+{
+  SysCSR csr;
+
+  PetscFunctionBegin;
+  if (MatAIJIsDeferred(A)) {
+    PetscCall((*MatAIJDeferredFunctions->getdevice)(A, &csr));
+    *i = csr.i;
+    *j = csr.j;
+    *a = (PetscScalar *)csr.a;
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(MatSeqAIJCUSPARSEGetIJ(A, PETSC_FALSE, i, j));
+  PetscCall(MatSeqAIJCUSPARSEGetArrayWrite(A, a));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode MatAIJDeviceRestoreWrite(Mat A, PetscScalar **a)
+{
+  PetscFunctionBegin;
+  if (MatAIJIsDeferred(A)) PetscCall(PetscObjectStateIncrease((PetscObject)A));
+  else PetscCall(MatSeqAIJCUSPARSERestoreArrayWrite(A, a));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode MatAIJDeviceUpload(Mat A)
 {
   const PetscInt *columns;

@@ -19,11 +19,13 @@ typedef struct {
   PetscScalar *pinned; /* on the host, for staged messages */
 } MatHaloSide;
 
-/* The off-diagonal block: the list of its rows with entries, for transposed products that of its columns, and the pattern of which the lists were made */
+/* The off-diagonal block: the list of its rows with entries, for transposed products that of its columns, and the pattern of which the lists were made. i and j identify the
+   pattern: they are the host's arrays, or those of a deferred block on the device. */
 typedef struct {
   PetscObjectId    block;
   PetscObjectState nonzerostate;
   const PetscInt  *i, *j;
+  PetscInt         nz;
   PetscBool        whole; /* most rows have entries, and many: the block is multiplied as a matrix, without lists */
   HaloRows         rows;
   HaloColumns      columns;
@@ -96,7 +98,7 @@ extern PetscErrorCode MatHaloAdd(MatHalo *, Mat rest, Vec z);
 extern PetscErrorCode MatHaloMultTranspose(MatHalo *, Mat rest, Vec x);
 extern PetscErrorCode MatHaloAddSums(MatHalo *, Vec z);
 extern PetscErrorCode MatHaloBlockSetUp(MatHaloBlock *, Mat rest);
-extern PetscErrorCode MatHaloColumnsSetUp(MatHaloBlock *, PetscInt m, PetscInt n);
+extern PetscErrorCode MatHaloColumnsSetUp(MatHaloBlock *, Mat rest, PetscInt n);
 extern PetscErrorCode MatHaloSumsSetUp(MatHalo *, PetscInt n);
 extern PetscErrorCode MatHaloBlockDestroy(MatHaloBlock *);
 extern PetscErrorCode MatHaloEnd(void);

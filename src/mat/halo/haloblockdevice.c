@@ -43,70 +43,103 @@ static PetscInt MatHaloNextRow(PetscInt m, const PetscInt i[], PetscInt k)
   return k;
 }
 
-/* Lists the rows that have entries, and lists them again if the pattern has changed */
-PetscErrorCode MatHaloBlockSetUp(MatHaloBlock *r, Mat B)
+/* Lists the rows of a host pattern that have entries; r->whole: there is no list */
+static PetscErrorCode MatHaloListRows(MatHaloBlock *r, PetscInt m, const PetscInt i[])
 {
-  const PetscInt *i, *j, m = B->rmap->n;
-  PetscObjectId   id;
-  PetscInt        n = 0, *list;
-  SysCSR          csr;
+  PetscInt n = 0, *list;
 
   PetscFunctionBegin;
-  PetscCall(MatAIJGetPattern(B, &csr));
-  i = csr.i;
-  j = csr.j;
-  PetscCall(PetscObjectGetId((PetscObject)B, &id));
-  if (r->block == id && r->nonzerostate == B->nonzerostate && r->i == i && r->j == j) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(MatHaloBlockDestroy(r));
-  r->block        = id;
-  r->nonzerostate = B->nonzerostate;
-  r->i            = i;
-  r->j            = j;
   for (PetscInt k = MatHaloNextRow(m, i, 0); k < m; k = MatHaloNextRow(m, i, k + 1)) n++;
-  r->whole = (PetscBool)(i[m] > MAT_HALO_WHOLE && n > m / 2);
+  r->whole = (PetscBool)(r->nz > MAT_HALO_WHOLE && n > m / 2);
   if (r->whole || !n) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscMalloc1(2 * n + 1, &list));
   n = 0;
   for (PetscInt k = MatHaloNextRow(m, i, 0); k < m; k = MatHaloNextRow(m, i, k + 1)) list[n++] = k;
   for (PetscInt k = 0; k < n; k++) list[n + k] = i[list[k]]; /* the rows left out have no entries: row k ends where row k + 1 begins */
-  list[2 * n] = i[m];
+  list[2 * n] = r->nz;
   PetscCall(MatHaloUpload(2 * (size_t)n + 1, list, &r->rows_memory));
   PetscCall(PetscFree(list));
-  r->rows.n     = n;
-  r->rows.lanes = MatHaloLanes(i[m] / n);
+  r->rows.n = n;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The same of a pattern on the device */
+static PetscErrorCode MatHaloListRowsDevice(MatHaloBlock *r, PetscInt m, const int i[])
+{
+  PetscFunctionBegin;
+  if (!r->nz) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatHaloCheck(HaloListRows(m, i, &r->rows.n, &r->rows_memory, PetscDefaultCudaStream)));
+  r->whole = (PetscBool)(r->nz > MAT_HALO_WHOLE && r->rows.n > m / 2);
+  if (!r->whole) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCallCUDA(cudaFree(r->rows_memory));
+  r->rows_memory = NULL;
+  r->rows.n      = 0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Lists the rows that have entries, and lists them again if the pattern has changed */
+PetscErrorCode MatHaloBlockSetUp(MatHaloBlock *r, Mat B)
+{
+  const PetscBool deferred = MatAIJIsDeferred(B);
+  PetscObjectId   id;
+  SysCSR          csr;
+
+  PetscFunctionBegin;
+  PetscCall((*(deferred ? MatAIJDeviceGetArrays : MatAIJGetSizes))(B, &csr));
+  PetscCall(PetscObjectGetId((PetscObject)B, &id));
+  if (r->block == id && r->nonzerostate == B->nonzerostate && r->i == csr.i && r->j == csr.j) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatHaloBlockDestroy(r));
+  r->block        = id;
+  r->nonzerostate = B->nonzerostate;
+  r->i            = csr.i;
+  r->j            = csr.j;
+  r->nz           = (PetscInt)csr.nz;
+  PetscCall((*(deferred ? MatHaloListRowsDevice : MatHaloListRows))(r, B->rmap->n, csr.i));
+  if (!r->rows.n) PetscFunctionReturn(PETSC_SUCCESS);
+  r->rows.lanes = MatHaloLanes(r->nz / r->rows.n);
   r->rows.rows  = r->rows_memory;
-  r->rows.start = r->rows_memory + n;
+  r->rows.start = r->rows_memory + r->rows.n;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* Lists the entries by columns; n is the number of columns. Called before the first transposed product. */
-PetscErrorCode MatHaloColumnsSetUp(MatHaloBlock *r, PetscInt m, PetscInt n)
+PetscErrorCode MatHaloColumnsSetUp(MatHaloBlock *r, Mat B, PetscInt n)
 {
-  const PetscInt nz = r->i[m];
-  PetscInt      *start, *row, *place;
+  const PetscInt  nz = r->nz, nrow = r->rows.n;
+  PetscInt       *start, *row, *place, *list, *fetched = NULL;
+  const PetscInt *j = r->j;
 
   PetscFunctionBegin;
   if (r->columns_memory) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscCalloc1((size_t)n + 1 + 2 * (size_t)nz, &start));
+  PetscCall(PetscMalloc1(2 * nrow + 1, &list));
   row   = start + n + 1;
   place = row + nz;
-  for (PetscInt e = 0; e < nz; e++) start[r->j[e]]++;
+  if (nrow) PetscCallCUDA(cudaMemcpy(list, r->rows_memory, (2 * nrow + 1) * sizeof(*list), cudaMemcpyDeviceToHost));
+  if (nz && MatAIJIsDeferred(B)) {
+    PetscCall(PetscMalloc1(nz, &fetched));
+    PetscCallCUDA(cudaMemcpy(fetched, r->j, nz * sizeof(*fetched), cudaMemcpyDeviceToHost));
+    j = fetched;
+  }
+  for (PetscInt e = 0; e < nz; e++) start[j[e]]++;
   for (PetscInt c = 0, before = 0; c <= n; c++) {
     const PetscInt length = start[c];
 
     start[c] = before;
     before += length;
   }
-  for (PetscInt k = MatHaloNextRow(m, r->i, 0); k < m; k = MatHaloNextRow(m, r->i, k + 1)) {
-    for (PetscInt e = r->i[k]; e < r->i[k + 1]; e++) {
-      const PetscInt to = start[r->j[e]]++;
+  for (PetscInt k = 0; k < nrow; k++) {
+    for (PetscInt e = list[nrow + k]; e < list[nrow + k + 1]; e++) {
+      const PetscInt to = start[j[e]]++;
 
-      row[to]   = k;
+      row[to]   = list[k];
       place[to] = e;
     }
   }
   for (PetscInt c = n; c > 0; c--) start[c] = start[c - 1]; /* the loop above moved each start to its end, where the next column begins */
   start[0] = 0;
+  PetscCall(PetscFree(list));
+  PetscCall(PetscFree(fetched));
   PetscCall(MatHaloUpload((size_t)n + 1 + 2 * (size_t)nz, start, &r->columns_memory));
   PetscCall(PetscFree(start));
   r->columns.n     = n;
@@ -133,7 +166,7 @@ PetscErrorCode MatHaloAdd(MatHalo *h, Mat B, Vec z)
     PetscCall(MatHaloCheck(HaloAdd(&h->rest.rows, csr.A.j, csr.A.a, 1, h->from.buffer, az, PetscDefaultCudaStream)));
     PetscCall(PetscLogGpuTimeEnd());
     PetscCall(VecCUDARestoreArray(z, &az));
-    PetscCall(PetscLogGpuFlops(2.0 * h->rest.i[B->rmap->n]));
+    PetscCall(PetscLogGpuFlops(2.0 * h->rest.nz));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -149,16 +182,14 @@ PetscErrorCode MatHaloMultTranspose(MatHalo *h, Mat B, Vec x)
   PetscCall(MatHaloBlockSetUp(&h->rest, B));
   if (h->rest.whole) PetscUseTypeMethod(B, multtranspose, x, h->x);
   else {
-    const PetscInt nz = h->rest.i[B->rmap->n];
-
-    PetscCall(MatHaloColumnsSetUp(&h->rest, B->rmap->n, h->n));
-    if (nz) PetscCall(MatAIJDeviceGetCSR(B, &csr.A, &csr.stream));
+    PetscCall(MatHaloColumnsSetUp(&h->rest, B, h->n));
+    if (h->rest.nz) PetscCall(MatAIJDeviceGetCSR(B, &csr.A, &csr.stream));
     PetscCall(VecCUDAGetArrayRead(x, &ax));
     PetscCall(PetscLogGpuTimeBegin());
     PetscCall(MatHaloCheck(HaloMultTranspose(&h->rest.columns, csr.A.a, ax, h->from.buffer, PetscDefaultCudaStream)));
     PetscCall(PetscLogGpuTimeEnd());
     PetscCall(VecCUDARestoreArrayRead(x, &ax));
-    PetscCall(PetscLogGpuFlops(2.0 * nz));
+    PetscCall(PetscLogGpuFlops(2.0 * h->rest.nz));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -3,8 +3,54 @@
    Packing of the entries of x that other processes need, and the products of an off-diagonal block: by the few rows that have entries, or, transposed, by
    the columns, whose sums go to other processes
 */
+#include "sys/syscub.cuh"
 #include "sys/syscuda.cuh"
 #include "mat/halo/halocuda.h"
+
+/* number[r + 1]: whether row r has entries */
+static __global__ void HaloMarkRowsKernel(int m, const int *i, int *number)
+{
+  SYS_FOR_EACH(r, m) number[r + 1] = i[r + 1] > i[r];
+}
+
+/* number[r]: the listed rows before row r */
+static __global__ void HaloListRowsKernel(int m, const int *i, const int *number, int n, int *list)
+{
+  SYS_FOR_EACH(r, m)
+  {
+    if (number[r + 1] == number[r]) continue;
+    list[number[r]]     = (int)r;
+    list[n + number[r]] = i[r];
+    if (number[r] == n - 1) list[2 * n] = i[r + 1];
+  }
+}
+
+SysStatus HaloListRows(int m, const int *i, int *n, int **list, SysStream s)
+{
+  const cudaStream_t stream = (cudaStream_t)s;
+  SysScratch         number, work;
+  size_t             bytes = 0;
+  int               *count;
+
+  *n    = 0;
+  *list = NULL;
+  if (!m) return SYS_SUCCESS;
+  SYS_CALL(SysDeviceAllocate(&number.memory, ((size_t)m + 1) * sizeof(int)));
+  count = (int *)number.memory;
+  SYS_CUDA(SysInclusiveSum(NULL, bytes, count + 1, count + 1, m, stream));
+  SYS_CALL(SysDeviceAllocate(&work.memory, bytes));
+  SYS_CUDA(cudaMemsetAsync(count, 0, sizeof(int), stream));
+  HaloMarkRowsKernel<<<SysBlocksLoop(m), SYS_THREADS, 0, stream>>>(m, i, count);
+  SYS_CUDA(SysInclusiveSum(work.memory, bytes, count + 1, count + 1, m, stream));
+  SYS_CUDA(cudaMemcpyAsync(n, count + m, sizeof(int), cudaMemcpyDeviceToHost, stream));
+  SYS_CUDA(cudaStreamSynchronize(stream));
+  if (!*n) return SYS_SUCCESS;
+  SYS_CALL(SysDeviceAllocate(list, (2 * (size_t)*n + 1) * sizeof(int)));
+  HaloListRowsKernel<<<SysBlocksLoop(m), SYS_THREADS, 0, stream>>>(m, i, count, *n, *list);
+  SYS_CUDA(cudaGetLastError());
+  SYS_CUDA(cudaStreamSynchronize(stream)); /* the memory of the numbers ends here */
+  return SYS_SUCCESS;
+}
 
 static __global__ void HaloPackKernel(int n, const int *entries, const SysScalar *x, SysScalar *to)
 {

@@ -30,6 +30,9 @@ typedef struct {
   const int *rows, *start, *place;
 } HaloSums;
 
+/* Lists the rows that have entries, of m: *n rows, and then the n + 1 places where they begin and the last ends, in new memory; NULL if there are none. Waits for the device. */
+SysStatus HaloListRows(int m, const int *i, int *n, int **list, SysStream);
+
 /* to[k] = x[entries[k]] */
 SysStatus HaloPack(int n, const int *entries, const SysScalar *x, SysScalar *to, SysStream);
 

@@ -28,7 +28,7 @@ PetscErrorCode MatHaloShareSetUp(Mat A, PetscBool transpose, MatHaloShare *p)
   if (h->rest.rows.n) PetscCall(MatAIJDeviceGetCSR(rest, &csr.A, &csr.stream));
   p->rest = csr.A;
   if (transpose) {
-    if (h->n) PetscCall(MatHaloColumnsSetUp(&h->rest, rest->rmap->n, h->n));
+    if (h->n) PetscCall(MatHaloColumnsSetUp(&h->rest, rest, h->n));
     PetscCall(MatHaloSumsSetUp(h, A->cmap->n));
   }
   p->halo = h;
@@ -67,7 +67,7 @@ PetscErrorCode MatHaloShareMade(Mat A, PetscInt products)
   PetscCall(MatShadowGet(A, &s));
   h = (MatHalo *)s->halo;
   h->products += products;
-  if (h->rest.rows.n) PetscCall(PetscLogGpuFlops(2.0 * h->rest.i[A->rmap->n] * products));
+  if (h->rest.rows.n) PetscCall(PetscLogGpuFlops(2.0 * h->rest.nz * products));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

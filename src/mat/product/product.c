@@ -229,7 +229,7 @@ static PetscErrorCode MatProductSetProvider(Mat C, const MatProductProvider *pro
   PetscFunctionBegin;
   MatProductGetOperands(C, operand);
   for (int k = 0; k < 3 && operand[k]; k++) {
-    if (!provider || k != 1 || C->product->type != MATPRODUCT_PtAP) PetscCall(MatAIJComplete(operand[k])); /* a deferred interpolation is for Galerkin products */
+    if (!provider || C->product->type != MATPRODUCT_PtAP) PetscCall(MatAIJComplete(operand[k])); /* deferred operands are for Galerkin products */
   }
   PetscCall(PetscObjectBaseTypeCompare((PetscObject)C->product->A, MATSEQAIJ, &seq));
   if (provider) {

@@ -155,9 +155,9 @@ PetscErrorCode MatConvertFrom_Shadow(Mat A, MatType type, MatReuse reuse, Mat *n
   PetscBool              seq, mpi;
 
   PetscFunctionBegin;
-  if (MatAIJIsDeferred(A)) {
+  if (MatAIJIsDeferred(A) || MatAIJCompleteType(type) != type) { /* the second: the program copied the type of a deferred matrix */
     PetscCall(MatAIJComplete(A));
-    PetscCall(MatConvert(A, type, reuse, newmat));
+    PetscCall(MatConvert(A, MatAIJCompleteType(type), reuse, newmat));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(PetscStrbeginswith(type, MATSEQAIJ, &seq));

@@ -20,9 +20,9 @@ static PetscErrorCode MatGetDiagonal_Shadow(Mat A, Vec diagonal)
   Vec          d;
 
   PetscFunctionBegin;
-  if (A->assembled && A->rmap->n) PetscCall(MatAIJDeviceGetCSR(A, &csr.A, &csr.stream)); /* often the first use on the device; this function copies the matrix there faster than PETSc */
+  if (A->assembled && A->rmap->n && !MatAIJIsDeferred(A)) PetscCall(MatAIJDeviceGetCSR(A, &csr.A, &csr.stream)); /* often the first use on the device; this function copies the matrix there faster than PETSc */
   PetscCall(MatShadowDeviceGetVector(A, 1, diagonal, NULL, &d));
-  PetscCall((*MatAIJBaseSeqCUSPARSE.getdiagonal)(A, d));
+  PetscCall((*(MatAIJIsDeferred(A) ? MatAIJDeferredGetDiagonal : MatAIJBaseSeqCUSPARSE.getdiagonal))(A, d));
   PetscCall(MatShadowDeviceRestoreVector(d, diagonal));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -6,6 +6,7 @@
 */
 #include "mat/impls/hashgemm/cuda/hashgemmcuda.h"
 #include "mat/impls/hashgemm/cuda/spgemmcuda.cuh"
+#include "sys/syscub.cuh"
 
 #define HASHGEMM_PATTERN_ENTRIES 8 /* entries a thread */
 
@@ -134,6 +135,85 @@ SysStatus HashGEMMDeviceCutValues(const HashGEMMDeviceCutRows *rows, int64_t m, 
   return SysLaunch(HashGEMMCutValuesKernel, SysBlocks(m * HASHGEMM_ROW_LANES, SYS_THREADS), SYS_THREADS, 0, stream, *rows, m, di, oi, da, oa);
 }
 
+/* Returns the first entry from k to end whose column is at least n; most rows have none */
+static __device__ inline int HashGEMMCutAt(const int *__restrict__ j, int k, int end, int n)
+{
+  if (k == end || j[end - 1] < n) return end;
+  while (k < end) {
+    const int middle = k + (end - k) / 2;
+
+    if (j[middle] < n) k = middle + 1;
+    else end = middle;
+  }
+  return k;
+}
+
+/* The lengths of row r, each at r + 1 */
+static __global__ void __launch_bounds__(SYS_THREADS) HashGEMMCutLengthsKernel(HashGEMMDeviceCutRows rows, int64_t m, int n, int *__restrict__ di, int *__restrict__ oi)
+{
+  const int64_t r     = (int64_t)blockIdx.x * SYS_THREADS + threadIdx.x;
+  const bool    other = r < m && rows.from && rows.from[r] >= 0;
+
+  if (r == m) di[0] = oi[0] = 0;
+  if (r < m) {
+    const int *i = other ? rows.otheri + rows.from[r] : rows.i + r;
+    const int  k = HashGEMMCutAt(other ? rows.otherj : rows.j, i[0], i[1], n);
+
+    di[r + 1] = k - i[0];
+    oi[r + 1] = i[1] - k;
+  }
+}
+
+SysStatus HashGEMMDeviceCutStarts(SpgemmDeviceContext *context, const HashGEMMDeviceCutRows *rows, int64_t m, int n, int *di, int *oi, SysStream stream)
+{
+  size_t      bytes = 0;
+  void       *work;
+  cudaError_t error;
+
+  SYS_CALL(SysLaunch(HashGEMMCutLengthsKernel, SysBlocks(m + 1, SYS_THREADS), SYS_THREADS, 0, stream, *rows, m, n, di, oi));
+  SYS_CUDA(SysInclusiveSum(NULL, bytes, di + 1, di + 1, (int)m, (cudaStream_t)stream));
+  SYS_CALL(SpgemmDeviceAllocate(context, bytes, &work, stream));
+  error = SysInclusiveSum(work, bytes, di + 1, di + 1, (int)m, (cudaStream_t)stream);
+  if (!error) error = SysInclusiveSum(work, bytes, oi + 1, oi + 1, (int)m, (cudaStream_t)stream);
+  SpgemmDeviceRelease(context, work, stream);
+  SYS_CUDA(error);
+  return SYS_SUCCESS;
+}
+
+static __global__ void __launch_bounds__(SYS_THREADS) HashGEMMCutColumnsKernel(HashGEMMDeviceCutRows rows, int64_t m, int n, const int *__restrict__ map, const int *__restrict__ di, const int *__restrict__ oi, int *__restrict__ dj, int *__restrict__ oj)
+{
+  const int64_t r    = ((int64_t)blockIdx.x * SYS_THREADS + threadIdx.x) / HASHGEMM_ROW_LANES;
+  const int     lane = (int)threadIdx.x % HASHGEMM_ROW_LANES;
+  const int    *j;
+  bool          other;
+  int           length;
+
+  if (r >= m) return;
+  other  = rows.from && rows.from[r] >= 0;
+  j      = other ? rows.otherj + rows.otheri[rows.from[r]] : rows.j + rows.i[r];
+  length = di[r + 1] - di[r];
+  for (int k = lane; k < length; k += HASHGEMM_ROW_LANES) dj[di[r] + k] = j[k];
+  for (int k = lane; k < oi[r + 1] - oi[r]; k += HASHGEMM_ROW_LANES) oj[oi[r] + k] = map && !other ? map[j[length + k] - n] : j[length + k] - n;
+}
+
+SysStatus HashGEMMDeviceCutColumns(const HashGEMMDeviceCutRows *rows, int64_t m, int n, const int *map, const int *di, const int *oi, int *dj, int *oj, SysStream stream)
+{
+  return SysLaunch(HashGEMMCutColumnsKernel, SysBlocks(m * HASHGEMM_ROW_LANES, SYS_THREADS), SYS_THREADS, 0, stream, *rows, m, n, map, di, oi, dj, oj);
+}
+
+static __global__ void __launch_bounds__(SYS_THREADS) HashGEMMMarkUsedKernel(int64_t m, const int *__restrict__ i, const int *__restrict__ j, int n, char *__restrict__ used)
+{
+  const int64_t r = (int64_t)blockIdx.x * SYS_THREADS + threadIdx.x;
+
+  if (r >= m) return;
+  for (int k = i[r + 1] - 1; k >= i[r] && j[k] >= n; k--) used[j[k] - n] = 1;
+}
+
+SysStatus HashGEMMDeviceMarkUsed(int64_t m, const int *i, const int *j, int n, char *used, SysStream stream)
+{
+  return SysLaunch(HashGEMMMarkUsedKernel, SysBlocks(m, SYS_THREADS), SYS_THREADS, 0, stream, m, i, j, n, used);
+}
+
 static __global__ void __launch_bounds__(SYS_THREADS) HashGEMMScatterKernel(int64_t n, const int *__restrict__ place, const SysScalar *__restrict__ values, SysScalar *__restrict__ a)
 {
   const int64_t k = (int64_t)blockIdx.x * SYS_THREADS + threadIdx.x;
@@ -146,7 +226,22 @@ SysStatus HashGEMMDeviceScatter(int64_t n, const int *place, const SysScalar *va
   return SysLaunch(HashGEMMScatterKernel, SysBlocks(n, SYS_THREADS), SYS_THREADS, 0, stream, n, place, values, a);
 }
 
-static __global__ void __launch_bounds__(SYS_THREADS) HashGEMMTakeRowsKernel(int64_t n, const int *__restrict__ rows, const int *__restrict__ begin, const int *__restrict__ i, const SysScalar *__restrict__ a, SysScalar *__restrict__ taken)
+static __global__ void __launch_bounds__(SYS_THREADS) HashGEMMRowEndsKernel(int64_t n, const int *__restrict__ rows, const int *__restrict__ i, int *__restrict__ ends)
+{
+  const int64_t r = (int64_t)blockIdx.x * SYS_THREADS + threadIdx.x;
+
+  if (r >= n) return;
+  ends[2 * r]     = i[rows[r]];
+  ends[2 * r + 1] = i[rows[r] + 1];
+}
+
+SysStatus HashGEMMDeviceRowEnds(int64_t n, const int *rows, const int *i, int *ends, SysStream stream)
+{
+  return SysLaunch(HashGEMMRowEndsKernel, SysBlocks(n, SYS_THREADS), SYS_THREADS, 0, stream, n, rows, i, ends);
+}
+
+template <typename T>
+static __global__ void __launch_bounds__(SYS_THREADS) HashGEMMTakeRowsKernel(int64_t n, const int *__restrict__ rows, const int *__restrict__ begin, const int *__restrict__ i, const T *__restrict__ a, T *__restrict__ taken)
 {
   const int64_t r = ((int64_t)blockIdx.x * SYS_THREADS + threadIdx.x) / HASHGEMM_ROW_LANES;
 
@@ -156,5 +251,10 @@ static __global__ void __launch_bounds__(SYS_THREADS) HashGEMMTakeRowsKernel(int
 
 SysStatus HashGEMMDeviceTakeRows(int64_t n, const int *rows, const int *begin, const int *i, const SysScalar *a, SysScalar *taken, SysStream stream)
 {
-  return SysLaunch(HashGEMMTakeRowsKernel, SysBlocks(n * HASHGEMM_ROW_LANES, SYS_THREADS), SYS_THREADS, 0, stream, n, rows, begin, i, a, taken);
+  return SysLaunch(HashGEMMTakeRowsKernel<SysScalar>, SysBlocks(n * HASHGEMM_ROW_LANES, SYS_THREADS), SYS_THREADS, 0, stream, n, rows, begin, i, a, taken);
+}
+
+SysStatus HashGEMMDeviceTakeColumns(int64_t n, const int *rows, const int *begin, const int *i, const int *j, int *taken, SysStream stream)
+{
+  return SysLaunch(HashGEMMTakeRowsKernel<int>, SysBlocks(n * HASHGEMM_ROW_LANES, SYS_THREADS), SYS_THREADS, 0, stream, n, rows, begin, i, j, taken);
 }

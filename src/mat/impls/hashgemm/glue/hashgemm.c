@@ -187,6 +187,7 @@ static PetscErrorCode HashGEMMSetBlocks(Mat C, const HashGEMMProduct *p, Mat *W)
   void                  *data;
 
   PetscFunctionBegin;
+  PetscCall(MatAIJComplete(C)); /* a deferred matrix ends with its old entries */
   PetscCall(HashGEMMInherit(C, p, (*W)->rmap->n, (*W)->cmap->n, (*W)->rmap->N, (*W)->cmap->N));
   PetscCall(PetscLayoutSetUp(C->rmap));
   PetscCall(PetscLayoutSetUp(C->cmap));
@@ -310,13 +311,28 @@ static PetscErrorCode HashGEMMDecline(Mat C)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Assembles C, which has new values in the same pattern */
+static PetscErrorCode HashGEMMAssembled(Mat C)
+{
+  const PetscBool nooffproc = C->nooffprocentries;
+
+  PetscFunctionBegin;
+  if (MatAIJIsDeferred(C)) PetscCall(MatAIJDeferredAssembled(C));
+  else {
+    C->nooffprocentries = PETSC_TRUE;
+    PetscCall(MatAssemblyBegin(C, MAT_FINAL_ASSEMBLY));
+    PetscCall(MatAssemblyEnd(C, MAT_FINAL_ASSEMBLY));
+    C->nooffprocentries = nooffproc;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode MatProductNumeric_HashGEMM(Mat C)
 {
   HashGEMMProduct *p = (HashGEMMProduct *)C->product->data;
   Mat              A, B;
   HashGEMMChange   change;
   SpgemmType       type;
-  PetscBool        nooffproc;
   PetscMPIInt      news[4];
   PetscLogDouble   since;
 
@@ -335,11 +351,7 @@ static PetscErrorCode MatProductNumeric_HashGEMM(Mat C)
       HashGEMMGetParallelFactors(C, p, &type, &A, &B);
       PetscCall(HashGEMMParallelNumeric(C, type, A, B, (PetscBool)(news[1] || news[2]), p));
     } else PetscCall(HashGEMMSequentialNumeric(C, p));
-    nooffproc           = C->nooffprocentries;
-    C->nooffprocentries = PETSC_TRUE;
-    PetscCall(MatAssemblyBegin(C, MAT_FINAL_ASSEMBLY));
-    PetscCall(MatAssemblyEnd(C, MAT_FINAL_ASSEMBLY));
-    C->nooffprocentries = nooffproc;
+    PetscCall(HashGEMMAssembled(C));
   } else PetscCall(HashGEMMFindInodes(C, p));
   p->fresh = PETSC_FALSE;
   PetscCall(MatShadowReportProductEnd(C, since, change == HASHGEMM_SAME ? MAT_SHADOW_PRODUCT_UNCOUNTED : MAT_SHADOW_PRODUCT_RENEWED));

@@ -15,6 +15,7 @@ typedef struct {
   PetscObjectId    id;
   PetscObjectState state, nonzerostate;
   const PetscInt  *i[2];
+  PetscBool        deferred;
   PetscBool        device[2]; /* where products use the values */
   uint64_t         pattern;
 } HashGEMMSeen;
@@ -53,6 +54,7 @@ extern PetscBool      HashGEMMSamePattern(const HashGEMMSeen *, const HashGEMMSe
 /* Ends a product's step, with an error or with figures */
 extern PetscErrorCode HashGEMMCheck(MPI_Comm, SysStatus, double nonzeros, double bytes, double asked);
 extern PetscErrorCode HashGEMMAgree(Mat, SysStatus, const SpgemmInfo *);
+extern PetscErrorCode HashGEMMAgreeAll(Mat, SysStatus, const SpgemmInfo *, PetscBool *all);
 extern PetscErrorCode HashGEMMReport(Mat, const SpgemmInfo *);
 
 /* Sets the result's type, sizes and block sizes; HashGEMMPreallocate() allocates its rows, which begin at starts[] */

@@ -12,7 +12,8 @@
 #include "sys/systhreads.h"
 #include "mat/impls/hashgemm/glue/hashgemmdevice.h"
 
-#define HASHGEMM_LONG_ROWS 16 /* mean entries of a row from which on a second matrix for the pattern costs less than a useless copy of the values */
+#define HASHGEMM_DEFER_ROWS 2000 /* rows of a level on each process from which on it stays on the device */
+#define HASHGEMM_LONG_ROWS  16   /* mean entries of a row from which on a second matrix for the pattern costs less than a useless copy of the values */
 
 /* Shared by all products of the process; created by the first */
 SpgemmDeviceContext *HashGEMMDeviceContext = NULL;
@@ -183,6 +184,28 @@ PetscErrorCode HashGEMMDeviceLook(Mat A, uint64_t *fingerprint, int *ascending, 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Sets *defers if a new product with so many rows on each process may stay on the device: the operator of a coarse level whose interpolation is there only. Its smoother,
+   its products and the next level need no AIJ. Small levels are factored, and cost little. */
+PetscErrorCode HashGEMMDeviceDefers(Mat C, const HashGEMMProduct *p, PetscInt rows, PetscBool *defers)
+{
+  PetscFunctionBegin;
+  *defers = (PetscBool)(C->product->type == MATPRODUCT_PtAP && MatAIJIsDeferred(C->product->B) && MatShadowIsOurs(C->product->A) && !p->result.id && rows >= HASHGEMM_DEFER_ROWS);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode HashGEMMDeviceDefer(Mat C, const HashGEMMProduct *p, const HashGEMMRows *rows, PetscBool *done)
+{
+  const SysCSR csr = HashGEMMRowsCSR(rows);
+
+  PetscFunctionBegin;
+  PetscCall(HashGEMMDeviceDefers(C, p, (PetscInt)rows->m, done));
+  *done = (PetscBool)(*done && rows->a);
+  if (!*done) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(HashGEMMInherit(C, p, (PetscInt)rows->m, (PetscInt)rows->n, (PetscInt)rows->m, (PetscInt)rows->n));
+  PetscCall(MatAIJDeferNew(C, &csr, done));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Creates C from the result; sets *done = PETSC_FALSE if the device lacks memory for C */
 static PetscErrorCode HashGEMMDeviceAssemble(Mat C, const HashGEMMProduct *p, const SysCSR factor[], const HashGEMMRows *rows, PetscBool *done)
 {
@@ -194,6 +217,8 @@ static PetscErrorCode HashGEMMDeviceAssemble(Mat C, const HashGEMMProduct *p, co
   PetscBool       pinned;
 
   PetscFunctionBegin;
+  PetscCall(HashGEMMDeviceDefer(C, p, rows, done));
+  if (*done) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscMalloc1(rows->m + 1, &starts));
   PetscCall(HashGEMMDeviceFetch(starts, rows->i, (rows->m + 1) * sizeof(*starts)));
   PetscCall(HashGEMMPreallocate(C, p, rows->m, rows->n, starts));
@@ -279,12 +304,16 @@ PetscErrorCode HashGEMMDeviceSettle(Mat C)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Converts W to a device matrix if C is one, bound to the host if C is */
+/* Converts W to a device matrix without a shadow if C is one, bound to the host if C is */
 PetscErrorCode HashGEMMDeviceConvert(Mat C, Mat W)
 {
+  const MatShadowFormat *format;
+
   PetscFunctionBegin;
   if (!MatAIJIsCUSPARSE(C)) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(MatShadowDeviceConvert(W));
+  PetscCall(MatShadowGetFormat(W, &format));
+  if (!MatAIJIsCUSPARSE(W)) PetscCall(MatShadowDeviceConvert(W));
+  else if (format) PetscCall(MatShadowDetach(W)); /* the blocks get that of C */
   if (C->boundtocpu) PetscCall(MatBindToCPU(W, PETSC_TRUE));
   C->offloadmask = W->offloadmask;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -302,12 +331,11 @@ PetscErrorCode HashGEMMDeviceNumeric(Mat C, HashGEMMProduct *p)
 
   PetscFunctionBegin;
   PetscCall(HashGEMMGetFactors(C, HashGEMMDeviceGetCSR, factor));
-  PetscCall(MatSeqAIJCUSPARSEGetIJ(C, PETSC_FALSE, &i, &j));
-  PetscCall(MatSeqAIJCUSPARSEGetArrayWrite(C, &a));
+  PetscCall(MatAIJDeviceGetWrite(C, &i, &j, &a));
   PetscCall(PetscLogGpuTimeBegin());
   PetscCall(HashGEMMDeviceCheck(SpgemmDeviceRevalue(p->device, &factor[0], &factor[1], &factor[2], i, j, a, PetscDefaultCudaStream), &done));
   PetscCall(PetscLogGpuTimeEnd());
-  PetscCall(MatSeqAIJCUSPARSERestoreArrayWrite(C, &a));
+  PetscCall(MatAIJDeviceRestoreWrite(C, &a));
   PetscCheck(done, PETSC_COMM_SELF, PETSC_ERR_MEM, "Not enough memory on the GPU for new values of a matrix product: %s", SysDeviceErrorText());
   SpgemmDeviceGetInfo(p->device, &info);
   PetscCall(PetscLogGpuFlops(2 * info.products));

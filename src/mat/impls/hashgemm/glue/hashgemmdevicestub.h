@@ -26,6 +26,12 @@ SYS_DEVICE PetscErrorCode HashGEMMDeviceMakeRight(Mat B, PetscInt nknown, const 
 SYS_DEVICE PetscErrorCode HashGEMMDeviceRightBegin(Mat B, HashGEMMParallel *q) SYS_STUB(PETSC_SUCCESS);
 SYS_DEVICE PetscErrorCode HashGEMMDeviceRightEnd(HashGEMMParallel *q) SYS_STUB(PETSC_SUCCESS);
 SYS_DEVICE PetscErrorCode HashGEMMDeviceMakeResult(Mat C, SpgemmType type, const HashGEMMProduct *p, HashGEMMParallel *q, PetscBool *done) SYS_STUB(PETSC_SUCCESS);
+SYS_DEVICE PetscErrorCode HashGEMMDeviceGetRows(Mat B, PetscInt n, const PetscInt rows[], const PetscInt known[], PetscInt here[], PetscInt global[], PetscBool *done) SYS_STUB(PETSC_SUCCESS);
+SYS_DEVICE PetscErrorCode HashGEMMDeviceDefers(Mat C, const HashGEMMProduct *p, PetscInt rows, PetscBool *defers) SYS_STUB(PETSC_SUCCESS);
+SYS_DEVICE PetscErrorCode HashGEMMDeviceFetchColumns(HashGEMMParallel *q) SYS_STUB(PETSC_SUCCESS);
+SYS_DEVICE PetscErrorCode HashGEMMDeviceFetchSums(PetscInt m, const PetscInt degree[], HashGEMMParallel *q) SYS_STUB(PETSC_SUCCESS);
+SYS_DEVICE PetscErrorCode HashGEMMDeviceMarkColumns(HashGEMMParallel *q, PetscInt m, char marks[]) SYS_STUB(PETSC_SUCCESS);
+SYS_DEVICE PetscErrorCode HashGEMMDeviceMakeBlocks(const HashGEMMCut *cut, PetscInt far, HashGEMMParallel *q, Mat block[2], SpgemmInfo *info, SysStatus *status) SYS_STUB(PETSC_SUCCESS);
 SYS_DEVICE PetscErrorCode HashGEMMDeviceRenewResult(HashGEMMParallel *q, SpgemmInfo *info, SysStatus *status) SYS_STUB(PETSC_SUCCESS);
 SYS_DEVICE PetscErrorCode HashGEMMDeviceTakeValues(PetscInt m, HashGEMMParallel *q, SpgemmInfo *info, SysStatus *status) SYS_STUB(PETSC_SUCCESS);
 SYS_DEVICE PetscErrorCode HashGEMMDeviceCut(Mat C, HashGEMMParallel *q, SpgemmInfo *info, SysStatus *status) SYS_STUB(PETSC_SUCCESS);

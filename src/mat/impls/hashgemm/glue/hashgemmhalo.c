@@ -29,15 +29,17 @@ PetscErrorCode HashGEMMColumnsCreate(PetscInt first, PetscInt n, PetscInt nknown
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The columns of other processes that occur in the first m rows */
-PetscErrorCode HashGEMMColumnsUsed(const HashGEMMColumns *c, PetscInt m, const HashGEMMRows *rows, PetscInt *nused, PetscInt **used)
+/* The columns of other processes that occur in the first m rows of the local product */
+PetscErrorCode HashGEMMColumnsUsed(HashGEMMParallel *q, PetscInt m, PetscInt *nused, PetscInt **used)
 {
-  char *marks;
+  const HashGEMMColumns *c = &q->columns;
+  char                  *marks;
 
   PetscFunctionBegin;
   PetscCall(PetscCalloc1(c->nglobal, &marks));
   PetscCall(PetscMalloc1(c->nglobal, used));
-  HashGEMMMarkUsed(m, rows->i, rows->j, c->n, SysThreads(), marks);
+  if (q->defer) PetscCall(HashGEMMDeviceMarkColumns(q, m, marks));
+  else HashGEMMMarkUsed(m, q->result.i, q->result.j, c->n, SysThreads(), marks);
   *nused = 0;
   for (PetscInt k = 0; k < c->nglobal; k++) {
     if (marks[k]) (*used)[(*nused)++] = c->global[k];
@@ -252,19 +254,61 @@ PetscErrorCode HashGEMMHaloColumns(HashGEMMHalo *halo, const PetscInt here[], Pe
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Puts a row of the halo, its entries k to k + length - 1, into j[] from place on, and sorts its columns: they come in the order of another process. global are the
-   columns of c that other processes have. */
-PetscErrorCode HashGEMMHaloPut(HashGEMMHalo *halo, const HashGEMMColumns *c, const SysNumbers *global, const PetscInt columns[], PetscInt k, PetscInt length, PetscInt place, PetscInt order[], PetscInt j[])
+/* Sorts columns with their places in the row as it came. A row of another process has few ascending runs: its own columns, and those of other processes, of which this process's
+   come first here. work has room for 2 n numbers. */
+static void HashGEMMHaloSort(PetscInt n, PetscInt j[], PetscInt order[], PetscInt work[])
 {
-  PetscFunctionBegin;
-  for (PetscInt l = 0; l < length; l++) {
-    const PetscInt own = columns[k + l] - c->first;
+  PetscInt end = 1;
 
-    j[place + l] = own >= 0 && own < c->n ? own : c->n + SysNumbersFind(global, columns[k + l]);
-    order[l]     = k + l;
+  while (end < n && j[end] > j[end - 1]) end++;
+  while (end < n) {
+    PetscInt last = end + 1, a = 0, b = end;
+
+    while (last < n && j[last] > j[last - 1]) last++;
+    for (PetscInt k = 0; k < last; k++) {
+      const PetscInt from = b == last || (a < end && j[a] < j[b]) ? a++ : b++;
+
+      work[k]     = j[from];
+      work[n + k] = order[from];
+    }
+    for (PetscInt k = 0; k < last; k++) {
+      j[k]     = work[k];
+      order[k] = work[n + k];
+    }
+    end = last;
   }
-  PetscCall(PetscSortIntWithArray(length, j + place, order));
-  for (PetscInt l = 0; l < length; l++) halo->place[order[l]] = place + l;
+}
+
+/* Puts the rows of the halo into j[], row r from place[r] on, in ascending order. columns[] are those of all entries, most is the length of the longest row. */
+PetscErrorCode HashGEMMHaloPut(HashGEMMHalo *h, const HashGEMMColumns *c, const PetscInt columns[], PetscInt most, const PetscInt place[], PetscInt j[])
+{
+  const int  nthread = MatAIJThreads(h->n);
+  PetscInt  *memory;
+  SysNumbers global;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc1(3 * (size_t)most * nthread, &memory));
+  SysNumbersCreate(c->nglobal, c->global, &global);
+#pragma omp parallel for num_threads(nthread) schedule(static)
+  for (int t = 0; t < nthread; t++) {
+    PetscInt *order = memory + 3 * (size_t)most * t;
+
+    for (PetscInt r = (PetscInt)((PetscInt64)h->nrow * t / nthread); r < (PetscInt)((PetscInt64)h->nrow * (t + 1) / nthread); r++) {
+      const PetscInt k = h->first[r], length = h->first[r + 1] - k;
+      PetscInt      *row = j + place[r];
+
+      for (PetscInt l = 0; l < length; l++) {
+        const PetscInt own = columns[k + l] - c->first;
+
+        row[l]   = own >= 0 && own < c->n ? own : c->n + SysNumbersFind(&global, columns[k + l]);
+        order[l] = l;
+      }
+      HashGEMMHaloSort(length, row, order, order + most);
+      for (PetscInt l = 0; l < length; l++) h->place[k + order[l]] = place[r] + l;
+    }
+  }
+  SysNumbersDestroy(&global);
+  PetscCall(PetscFree(memory));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

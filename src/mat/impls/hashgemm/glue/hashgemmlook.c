@@ -18,6 +18,7 @@ PetscErrorCode HashGEMMGlance(Mat A, HashGEMMSeen *seen)
   PetscCall(PetscObjectStateGet((PetscObject)A, &seen->state));
   seen->state += A->num_ass; /* a numeric phase inside another product need not raise the state, but AIJCUSPARSE counts assemblies */
   seen->nonzerostate = A->nonzerostate;
+  seen->deferred     = MatAIJIsDeferred(A);
   for (int k = 0; k < 2 && block[k]; k++) {
     SysCSR csr;
 
@@ -31,7 +32,7 @@ PetscErrorCode HashGEMMGlance(Mat A, HashGEMMSeen *seen)
 
 PetscBool HashGEMMSamePattern(const HashGEMMSeen *a, const HashGEMMSeen *b)
 {
-  return (PetscBool)(a->id == b->id && a->nonzerostate == b->nonzerostate && a->i[0] == b->i[0] && a->i[1] == b->i[1] && a->device[0] == b->device[0] && a->device[1] == b->device[1]);
+  return (PetscBool)(a->id == b->id && a->nonzerostate == b->nonzerostate && a->deferred == b->deferred && a->i[0] == b->i[0] && a->i[1] == b->i[1] && a->device[0] == b->device[0] && a->device[1] == b->device[1]);
 }
 
 /* Device and host fingerprints differ: an operand that moved counts as a new pattern, and the product starts anew */

@@ -98,19 +98,42 @@ static SysStatus HashGEMMRenewResult(const HashGEMMRows *left, const HashGEMMRow
 
 /* ------------------------------------------------- the right factor ------------------------------------------------- */
 
-/* Finds the rows of B that other processes have, where the rows of a process are put together of both blocks. *columns become their global columns, as they are
-   there, in a new halo. Of the rows of this process only those that others ask for are looked at. */
-static PetscErrorCode HashGEMMFindRows(Mat B, PetscInt nrow, const PetscInt rows[], const SysCSR block[2], const PetscInt known[], HashGEMMHalo *halo, HashGEMMPlace **asked, PetscInt **columns, PetscInt *most, SpgemmInfo *info, SysStatus *status)
+/* The rows of B that other processes fetch, where the rows of a process are put together of both blocks: row r has the entries here[2 r] to here[2 r + 1], and
+   global[] are their global columns. known[] are those of the second block. A deferred B needs no pattern on the host. */
+static PetscErrorCode HashGEMMGetWanted(Mat B, PetscInt n, const PetscInt rows[], const PetscInt known[], PetscInt here[], PetscInt global[])
 {
-  const PetscInt     m = (PetscInt)block[0].m, nz = block[0].i[m] + block[1].i[m];
-  PetscInt          *here, *there, *global;
+  PetscBool       done = PETSC_FALSE;
+  SysCSR          block[2];
+  PetscInt        nknown;
+  const PetscInt *same;
+
+  PetscFunctionBegin;
+  if (MatAIJIsDeferred(B)) PetscCall(HashGEMMDeviceGetRows(B, n, rows, known, here, global, &done));
+  if (done) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(HashGEMMGetBlocks(B, MatAIJGetPattern, block, &nknown, &same));
+  for (PetscInt k = 0; k < n; k++) {
+    const PetscInt r = rows[k];
+
+    here[2 * r]     = block[0].i[r] + block[1].i[r];
+    here[2 * r + 1] = block[0].i[r + 1] + block[1].i[r + 1];
+    HashGEMMMergeColumns(1, block[0].i + r, block[0].j, block[1].i + r, block[1].j, B->cmap->rstart, 0, known, global + here[2 * r]);
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Finds the rows of B that other processes have. *columns become their global columns, as they are there, in a new halo. Of the rows of this process only those that
+   others ask for are looked at. */
+static PetscErrorCode HashGEMMFindRows(Mat B, PetscInt nrow, const PetscInt rows[], PetscInt nz, const PetscInt known[], HashGEMMHalo *halo, HashGEMMPlace **asked, PetscInt **columns, PetscInt *most, SpgemmInfo *info, SysStatus *status)
+{
+  const PetscInt     m = B->rmap->n;
+  PetscInt          *here, *there, *global, *list, nlist = 0;
   char              *wanted, *ones;
   const PetscSFNode *remote;
   PetscSF            sf;
 
   PetscFunctionBegin;
   PetscCall(PetscMalloc2(2 * m, &here, 2 * nrow, &there));
-  PetscCall(PetscMalloc2(m, &wanted, nrow, &ones)); /* bytes: PetscSFComputeDegree() has an integer for each of many rows, of which few are asked for */
+  PetscCall(PetscMalloc3(m, &wanted, nrow, &ones, m, &list)); /* bytes: PetscSFComputeDegree() has an integer for each of many rows, of which few are asked for */
   PetscCall(PetscMemzero(wanted, m));
   for (PetscInt k = 0; k < nrow; k++) ones[k] = 1;
   PetscCall(PetscMalloc1(nz, &global));
@@ -119,13 +142,8 @@ static PetscErrorCode HashGEMMFindRows(Mat B, PetscInt nrow, const PetscInt rows
   PetscCall(PetscSFSetUp(sf));
   PetscCall(PetscSFReduceBegin(sf, MPI_BYTE, ones, wanted, MPI_REPLACE));
   PetscCall(PetscSFReduceEnd(sf, MPI_BYTE, ones, wanted, MPI_REPLACE));
-  for (const char *w = wanted; w && (w = memchr(w, 1, m - (w - wanted))); w++) {
-    const PetscInt r = (PetscInt)(w - wanted);
-
-    here[2 * r]     = block[0].i[r] + block[1].i[r];
-    here[2 * r + 1] = block[0].i[r + 1] + block[1].i[r + 1];
-    HashGEMMMergeColumns(1, block[0].i + r, block[0].j, block[1].i + r, block[1].j, B->cmap->rstart, 0, known, global + here[2 * r]);
-  }
+  for (const char *w = wanted; w && (w = memchr(w, 1, m - (w - wanted))); w++) { list[nlist++] = (PetscInt)(w - wanted); }
+  PetscCall(HashGEMMGetWanted(B, nlist, list, known, here, global));
   PetscCall(PetscSFBcastBegin(sf, MPIU_2INT, here, there, MPI_REPLACE));
   PetscCall(PetscSFBcastEnd(sf, MPIU_2INT, here, there, MPI_REPLACE));
   PetscCall(PetscSFGetGraph(sf, NULL, NULL, NULL, &remote));
@@ -139,17 +157,26 @@ static PetscErrorCode HashGEMMFindRows(Mat B, PetscInt nrow, const PetscInt rows
   PetscCall(HashGEMMHaloCreate(PetscObjectComm((PetscObject)B), nrow, *asked, halo, most, info, status));
   PetscCall(HashGEMMHaloColumns(halo, global, columns));
   PetscCall(PetscFree(global));
-  PetscCall(PetscFree2(wanted, ones));
+  PetscCall(PetscFree3(wanted, ones, list));
   PetscCall(PetscFree2(here, there));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* The pattern of the rows of B that this process has, in the right factor on the host */
-static void HashGEMMRightOwnRows(const SysCSR block[2], const PetscInt map[], HashGEMMParallel *q)
+static PetscErrorCode HashGEMMRightOwnRows(Mat B, const PetscInt map[], HashGEMMParallel *q)
 {
-  if (q->right.borrowed) return;
-  HashGEMMMergeLengths(block[0].m, block[0].i, block[1].i, q->right.i);
-  HashGEMMMergeColumns(block[0].m, block[0].i, block[0].j, block[1].i, block[1].j, 0, q->columns.n, map, q->right.j);
+  SysCSR          block[2];
+  PetscInt        nknown;
+  const PetscInt *known;
+
+  PetscFunctionBegin;
+  PetscCall(HashGEMMGetBlocks(B, MatAIJGetPattern, block, &nknown, &known));
+  if (q->right.borrowed) q->right = HashGEMMRowsBorrow(&block[0]);
+  else {
+    HashGEMMMergeLengths(block[0].m, block[0].i, block[1].i, q->right.i);
+    HashGEMMMergeColumns(block[0].m, block[0].i, block[0].j, block[1].i, block[1].j, 0, q->columns.n, map, q->right.j);
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* The right factor: the rows of B that this process has, and below them the nrow rows that the second block of the left factor has columns for, unless
@@ -158,33 +185,23 @@ static PetscErrorCode HashGEMMMakeRight(Mat B, PetscInt nrow, const PetscInt row
 {
   HashGEMMColumns *c = &q->columns;
   SysCSR           block[2];
-  PetscInt         m, nz, nknown, *columns = NULL, *map = NULL, *order, most = 0, place;
+  PetscInt         m, nz, nknown, *columns = NULL, *map = NULL, most = 0;
   const PetscInt  *known;
   HashGEMMPlace   *asked = NULL;
-  SysNumbers       global;
 
   PetscFunctionBegin;
-  PetscCall(HashGEMMGetBlocks(B, MatAIJGetPattern, block, &nknown, &known));
+  PetscCall(HashGEMMGetBlocks(B, MatAIJGetSizes, block, &nknown, &known));
   m  = (PetscInt)block[0].m;
-  nz = block[0].i[m] + block[1].i[m];
-  if (nrow >= 0) PetscCall(HashGEMMFindRows(B, nrow, rows, block, known, &q->fetched, &asked, &columns, &most, info, status));
+  nz = (PetscInt)(block[0].nz + block[1].nz);
+  if (nrow >= 0) PetscCall(HashGEMMFindRows(B, nrow, rows, nz, known, &q->fetched, &asked, &columns, &most, info, status));
   PetscCall(HashGEMMColumnsCreate(B->cmap->rstart, B->cmap->n, nknown, known, q->fetched.n, columns, c));
   if (nrow <= 0 && !nknown) q->right = HashGEMMRowsBorrow(&block[0]); /* there are no other entries */
   else if (!*status) *status = HashGEMMRowsCreate(m + PetscMax(nrow, 0), c->n + c->nglobal, (int64_t)nz + q->fetched.n, &q->right, info);
   if (!*status && !q->right.borrowed) {
     PetscCall(HashGEMMColumnsMap(c, nknown, known, &map));
-    PetscCall(PetscMalloc1(most, &order));
-    SysNumbersCreate(c->nglobal, c->global, &global);
-    place = nz;
-    for (PetscInt r = 0; r < nrow; r++) {
-      const PetscInt length = asked[r].end - asked[r].begin;
-
-      PetscCall(HashGEMMHaloPut(&q->fetched, c, &global, columns, place - nz, length, place, order, q->right.j));
-      place += length;
-      q->right.i[m + r + 1] = place;
-    }
-    SysNumbersDestroy(&global);
-    PetscCall(PetscFree(order));
+    q->right.i[m] = nz;
+    for (PetscInt r = 0; r < nrow; r++) q->right.i[m + r + 1] = nz + q->fetched.first[r + 1];
+    if (nrow > 0) PetscCall(HashGEMMHaloPut(&q->fetched, c, columns, most, q->right.i + m, q->right.j));
   }
   if (!*status && q->device) {
     PetscBool done = PETSC_FALSE;
@@ -192,7 +209,7 @@ static PetscErrorCode HashGEMMMakeRight(Mat B, PetscInt nrow, const PetscInt row
     PetscCall(HashGEMMDeviceMakeRight(B, nknown, map, q, &done));
     if (!done) PetscCall(HashGEMMDeviceParallelDestroy(q));
   }
-  if (!*status && !q->device) HashGEMMRightOwnRows(block, map, q);
+  if (!*status && !q->device) PetscCall(HashGEMMRightOwnRows(B, map, q));
   PetscCall(PetscFree(map));
   PetscCall(PetscFree(asked));
   PetscCall(PetscFree(columns));
@@ -237,19 +254,18 @@ static PetscErrorCode HashGEMMRightValuesEnd(HashGEMMParallel *q)
 /* Makes both factors on the host, since the device could not make the product */
 static PetscErrorCode HashGEMMLeaveDevice(Mat A, Mat B, PetscBool square, HashGEMMParallel *q, SpgemmInfo *info, SysStatus *status)
 {
-  SysCSR          block[2];
-  PetscInt        nknown, *map;
+  PetscInt        nknown, *map = NULL;
   const PetscInt *known;
+  Mat             o;
 
   PetscFunctionBegin;
   PetscCall(HashGEMMDeviceParallelDestroy(q));
   PetscCall(HashGEMMMakeLeft(A, square, q, info, status));
-  PetscCall(HashGEMMGetBlocks(B, MatAIJGetPattern, block, &nknown, &known));
-  if (!q->right.borrowed) {
-    PetscCall(HashGEMMColumnsMap(&q->columns, nknown, known, &map));
-    HashGEMMRightOwnRows(block, map, q);
-    PetscCall(PetscFree(map));
-  }
+  PetscCall(MatMPIAIJGetSeqAIJ(B, NULL, &o, &known));
+  nknown = o->cmap->n;
+  if (!q->right.borrowed) PetscCall(HashGEMMColumnsMap(&q->columns, nknown, known, &map));
+  PetscCall(HashGEMMRightOwnRows(B, map, q));
+  PetscCall(PetscFree(map));
   PetscCall(HashGEMMRightOwnValues(B, q));
   HashGEMMHaloPlace(&q->fetched, q->right.a);
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -305,20 +321,20 @@ static PetscErrorCode HashGEMMMakeSent(PetscLayout layout, const PetscInt global
 {
   const HashGEMMColumns *before = &q->columns;
   const PetscInt         m = layout->n, first = q->result.i[m], nz = (PetscInt)q->result.nz;
-  PetscInt              *degree, *there, *columns, *used, *map, *order;
-  PetscInt               ncome = 0, nsum = 0, nused, most, piece = 0, k = 0;
+  PetscInt              *degree, *there, *columns, *used, *map, *places;
+  PetscInt               ncome = 0, nsum = 0, nused, most, piece = 0;
   int64_t                own = 0;
   HashGEMMPlace         *come;
-  SysNumbers             others;
 
   PetscFunctionBegin;
   PetscCall(HashGEMMOffer(layout, global, &q->result, &degree, &ncome, &come));
+  if (q->defer) PetscCall(HashGEMMDeviceFetchSums(m, degree, q));
   PetscCall(HashGEMMHaloCreate(layout->comm, ncome, come, &q->sent, &most, info, status));
   PetscCall(PetscMalloc1(nz - first, &there));
   for (PetscInt l = first; l < nz; l++) there[l - first] = q->result.j[l] < before->n ? before->first + q->result.j[l] : before->global[q->result.j[l] - before->n];
   PetscCall(HashGEMMHaloColumns(&q->sent, there, &columns));
   PetscCall(PetscFree(there));
-  PetscCall(HashGEMMColumnsUsed(before, m, &q->result, &nused, &used));
+  PetscCall(HashGEMMColumnsUsed(q, m, &nused, &used));
   PetscCall(HashGEMMColumnsCreate(before->first, before->n, nused, used, q->sent.n, columns, c));
   PetscCall(PetscFree(used));
   PetscCall(HashGEMMColumnsMap(c, before->nglobal, before->global, &map));
@@ -331,8 +347,7 @@ static PetscErrorCode HashGEMMMakeSent(PetscLayout layout, const PetscInt global
   PetscCall(PetscMalloc2(nsum, &q->sums, m, &q->from));
   if (!*status) *status = HashGEMMRowsCreate(nsum, nsum + ncome, nsum + ncome, &q->ones, info);
   if (!*status) *status = HashGEMMRowsCreate(nsum + ncome, c->n + c->nglobal, own + q->sent.n, &q->pieces, info);
-  PetscCall(PetscMalloc1(most, &order));
-  SysNumbersCreate(c->nglobal, c->global, &others);
+  PetscCall(PetscMalloc1(ncome, &places));
   if (!*status) q->ones.i[0] = q->pieces.i[0] = 0;
   ncome = 0;
   for (PetscInt r = 0; r < m && !*status; r++) {
@@ -347,11 +362,8 @@ static PetscErrorCode HashGEMMMakeSent(PetscLayout layout, const PetscInt global
     }
     q->pieces.i[++piece] = place;
     for (PetscInt d = 0; d < degree[r]; d++, ncome++) {
-      const PetscInt length = come[ncome].end - come[ncome].begin;
-
-      PetscCall(HashGEMMHaloPut(&q->sent, c, &others, columns, k, length, place, order, q->pieces.j));
-      k += length;
-      place += length;
+      places[ncome] = place;
+      place += come[ncome].end - come[ncome].begin;
       q->pieces.i[++piece] = place;
     }
     q->from[r]         = q->nsum;
@@ -362,8 +374,8 @@ static PetscErrorCode HashGEMMMakeSent(PetscLayout layout, const PetscInt global
     q->ones.j[l] = l;
     q->ones.a[l] = 1;
   }
-  SysNumbersDestroy(&others);
-  PetscCall(PetscFree(order));
+  if (!*status) PetscCall(HashGEMMHaloPut(&q->sent, c, columns, most, places, q->pieces.j));
+  PetscCall(PetscFree(places));
   PetscCall(PetscFree(map));
   PetscCall(PetscFree(columns));
   PetscCall(PetscFree(come));
@@ -438,19 +450,34 @@ static PetscErrorCode HashGEMMMakeBlocks(HashGEMMCut *cut, const PetscInt n[2], 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Makes *W of the local result, and takes the columns of c */
-static PetscErrorCode HashGEMMAssemble(MPI_Comm comm, PetscInt M, PetscInt N, HashGEMMCut *cut, PetscBool values, HashGEMMColumns *c, Mat *W)
+/* The blocks of a matrix on the host, or the patterns of one whose values the device will have */
+static PetscErrorCode HashGEMMMakeHostBlocks(HashGEMMCut *cut, const PetscInt n[2], PetscBool values, Mat block[2])
 {
-  const PetscInt m = (PetscInt)cut->m, n[2] = {c->n, c->nglobal};
-  PetscInt      *lengths[2];
-  Mat            block[2];
+  PetscInt *lengths[2];
 
   PetscFunctionBegin;
-  PetscCall(PetscMalloc2(m, &lengths[0], m, &lengths[1]));
+  PetscCall(PetscMalloc2(cut->m, &lengths[0], cut->m, &lengths[1]));
   HashGEMMCutLengths(cut, lengths[0], lengths[1]);
   PetscCall((*(values ? HashGEMMMakeBlocks : HashGEMMMakePatterns))(cut, n, lengths, block));
   PetscCall(PetscFree2(lengths[0], lengths[1]));
-  PetscCall(PetscAMBCreateMPIAIJWithSeqAIJ(comm, M, N, block[0], block[1], c->global, W));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Makes *W of the local result, and takes the columns of c */
+static PetscErrorCode HashGEMMAssemble(Mat C, PetscInt M, PetscInt N, HashGEMMCut *cut, HashGEMMParallel *q, HashGEMMColumns *c, Mat *W)
+{
+  const PetscInt n[2]   = {c->n, c->nglobal};
+  SpgemmInfo     info   = {0};
+  SysStatus      status = SYS_SUCCESS;
+  Mat            block[2];
+
+  PetscFunctionBegin;
+  if (q->defer) {
+    PetscCall(HashGEMMDeviceMakeBlocks(cut, c->nglobal, q, block, &info, &status));
+    PetscCall(HashGEMMAgree(C, status, &info));
+    if (!c->global) PetscCall(PetscMalloc1(1, &c->global)); /* otherwise PETSc would look for the columns in the entries */
+  } else PetscCall(HashGEMMMakeHostBlocks(cut, n, (PetscBool)!q->device, block));
+  PetscCall(PetscAMBCreateMPIAIJWithSeqAIJ(PetscObjectComm((PetscObject)C), M, N, block[0], block[1], c->global, W));
   c->global = NULL;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -498,7 +525,9 @@ PetscErrorCode HashGEMMParallelSymbolic(Mat C, SpgemmType type, Mat A, Mat B, Ha
   if (q->device) PetscCall(HashGEMMDeviceMakeResult(C, type, p, q, &made));
   if (q->device && !made) PetscCall(HashGEMMLeaveDevice(A, B, (PetscBool)(type == SPGEMM_PTAP), q, &info, &status));
   if (!made && !status) status = HashGEMMMakeResult(type, &q->left, &q->right, &p->options, &p->spgemm, &q->result, &info);
-  PetscCall(HashGEMMAgree(C, status, &info));
+  if (made && size > 1) PetscCall(HashGEMMDeviceDefers(C, p, B->cmap->N / size, &q->defer));
+  PetscCall(HashGEMMAgreeAll(C, status, &info, &q->defer));
+  if (made && !q->defer) PetscCall(HashGEMMDeviceFetchColumns(q));
   if (!made) PetscCall(HashGEMMReport(C, &info));
   HashGEMMRowsFree(&q->left);
 
@@ -509,7 +538,7 @@ PetscErrorCode HashGEMMParallelSymbolic(Mat C, SpgemmType type, Mat A, Mat B, Ha
   cut.n       = q->columns.n;
   cut.nthread = p->options.nthread;
   if (type == SPGEMM_AB || size == 1) {
-    PetscCall(HashGEMMColumnsUsed(&q->columns, layout->n, &q->result, &nused, &used));
+    PetscCall(HashGEMMColumnsUsed(q, layout->n, &nused, &used));
     PetscCall(HashGEMMColumnsCreate(q->columns.first, q->columns.n, nused, used, 0, NULL, &final));
     PetscCall(PetscFree(used));
   } else {
@@ -523,7 +552,7 @@ PetscErrorCode HashGEMMParallelSymbolic(Mat C, SpgemmType type, Mat A, Mat B, Ha
   }
   PetscCall(HashGEMMColumnsMap(&final, q->columns.nglobal, q->columns.global, &map));
   cut.map = map;
-  PetscCall(HashGEMMAssemble(PetscObjectComm((PetscObject)C), layout->N, B->cmap->N, &cut, (PetscBool)!q->device, &final, W));
+  PetscCall(HashGEMMAssemble(C, layout->N, B->cmap->N, &cut, q, &final, W));
   PetscCall(PetscFree(map));
   HashGEMMRowsFreeValues(&q->result);
   PetscFunctionReturn(PETSC_SUCCESS);

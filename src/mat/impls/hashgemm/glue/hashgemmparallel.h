@@ -42,6 +42,7 @@ struct _HashGEMMParallel {
   HashGEMMHalo            fetched; /* no comm: no rows were fetched */
   HashGEMMRows            result;  /* what the local product makes; without values between two numeric phases */
   HashGEMMDeviceParallel *device;  /* if the device makes the local product: both factors and the values of the result */
+  PetscBool               defer;   /* the result stays on the device of each process: of its columns the host has those of exchanged rows only */
   /* Sums of rows of this process and the rows that others send for them: the product of a matrix of ones and all these pieces */
   HashGEMMHalo sent; /* no comm: the product has no rows for other processes */
   Spgemm      *add;
@@ -51,7 +52,7 @@ struct _HashGEMMParallel {
 };
 
 extern PetscErrorCode HashGEMMColumnsCreate(PetscInt first, PetscInt n, PetscInt nknown, const PetscInt known[], PetscInt nentry, const PetscInt entries[], HashGEMMColumns *c);
-extern PetscErrorCode HashGEMMColumnsUsed(const HashGEMMColumns *c, PetscInt m, const HashGEMMRows *rows, PetscInt *nused, PetscInt **used);
+extern PetscErrorCode HashGEMMColumnsUsed(HashGEMMParallel *q, PetscInt m, PetscInt *nused, PetscInt **used);
 extern PetscErrorCode HashGEMMColumnsMap(const HashGEMMColumns *c, PetscInt nknown, const PetscInt known[], PetscInt **map);
 extern PetscErrorCode HashGEMMHaloDestroy(HashGEMMHalo *halo);
 extern PetscErrorCode HashGEMMHaloCreate(MPI_Comm comm, PetscInt nrow, const HashGEMMPlace rows[], HashGEMMHalo *halo, PetscInt *most, SpgemmInfo *info, SysStatus *status);
@@ -59,7 +60,7 @@ extern PetscErrorCode HashGEMMHaloPost(HashGEMMHalo *halo, MPI_Datatype type, si
 extern PetscErrorCode HashGEMMHaloBegin(HashGEMMHalo *halo, MPI_Datatype type, size_t size, const void *here, void *there);
 extern PetscErrorCode HashGEMMHaloEnd(HashGEMMHalo *halo, size_t size, void *there);
 extern PetscErrorCode HashGEMMHaloColumns(HashGEMMHalo *halo, const PetscInt here[], PetscInt **columns);
-extern PetscErrorCode HashGEMMHaloPut(HashGEMMHalo *halo, const HashGEMMColumns *c, const SysNumbers *global, const PetscInt columns[], PetscInt k, PetscInt length, PetscInt place, PetscInt order[], PetscInt j[]);
+extern PetscErrorCode HashGEMMHaloPut(HashGEMMHalo *halo, const HashGEMMColumns *c, const PetscInt columns[], PetscInt most, const PetscInt place[], PetscInt j[]);
 extern void           HashGEMMHaloPlace(const HashGEMMHalo *halo, PetscScalar a[]);
 
 extern SysStatus HashGEMMRowsCreate(int64_t m, int64_t n, int64_t nz, HashGEMMRows *, SpgemmInfo *info);

@@ -2,8 +2,8 @@
 /*
    The local part of products of MPI matrices on the device.
 
-   The host has the patterns of all matrices, and exchanges rows with other processes. The device puts both factors together, multiplies them and cuts
-   the result apart. Only exchanged rows cross the bus, and once the pattern of the result. Each process decides for itself whether it uses the device.
+   The host exchanges rows with other processes. The device puts both factors together, multiplies them and cuts the result apart. Only exchanged rows cross the bus, and
+   once the pattern of the result unless it is deferred. Each process decides for itself whether it uses the device, and all together whether the result is deferred.
 */
 #include "mat/impls/hashgemm/glue/hashgemmparallel.h"
 
@@ -16,6 +16,7 @@ struct _HashGEMMDeviceParallel {
   int          *place;                /* of the values that were fetched */
   int          *sums, *begin, ntaken; /* the rows of this process that are sums, and where each begins in the array of all of them */
   int          *from, *sumi;
+  HashGEMMRows  cut[2];                /* both blocks of a deferred result, until the matrix has them */
   int          *run, *runstart, *even; /* of the halo, for the values that other processes get */
 };
 
@@ -128,6 +129,7 @@ PetscErrorCode HashGEMMDeviceParallelDestroy(HashGEMMParallel *q)
     }
     HashGEMMDeviceFreeRows(&d->right);
     HashGEMMDeviceFreeRows(&d->result);
+    for (int k = 0; k < 2; k++) HashGEMMDeviceFreeRows(&d->cut[k]);
     HashGEMMDeviceFree(d->place);
     HashGEMMDeviceFree(d->sums);
     HashGEMMDeviceFree(d->begin);
@@ -138,6 +140,66 @@ PetscErrorCode HashGEMMDeviceParallelDestroy(HashGEMMParallel *q)
     HashGEMMDeviceFree(d->even);
   }
   PetscCall(PetscFree(q->device));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Gathers the columns of n rows on the host; rows[] is on the device. Row rows[k] has the entries ends[2 k] to ends[2 k + 1], and its columns begin at (*j)[i[k]] */
+static PetscErrorCode HashGEMMDeviceGather(const SysCSR *csr, PetscInt n, const int *rows, PetscInt ends[], PetscInt i[], PetscInt **j, PetscBool *done)
+{
+  const SysStream stream = PetscDefaultCudaStream;
+  int            *dends = NULL, *dbegin = NULL, *taken = NULL;
+
+  PetscFunctionBegin;
+  *j = NULL;
+  PetscCall(PetscArrayzero(ends, 2 * n));
+  PetscCall(PetscArrayzero(i, n + 1));
+  if (!csr->nz) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(HashGEMMDeviceAllocate(2 * n * sizeof(*dends), &dends, done));
+  if (*done) {
+    PetscCall(HashGEMMDeviceCheck(HashGEMMDeviceRowEnds(n, rows, csr->i, dends, stream), done));
+    PetscCallCUDA(cudaMemcpyAsync(ends, dends, 2 * n * sizeof(*ends), cudaMemcpyDeviceToHost, stream));
+    PetscCallCUDA(cudaStreamSynchronize(stream));
+    for (PetscInt k = 0; k < n; k++) i[k + 1] = i[k] + ends[2 * k + 1] - ends[2 * k];
+    PetscCall(HashGEMMDeviceUpload((n + 1) * sizeof(*i), i, &dbegin, done));
+  }
+  if (*done) PetscCall(HashGEMMDeviceAllocate(i[n] * sizeof(*taken), &taken, done));
+  if (*done) {
+    PetscCall(PetscMalloc1(i[n], j));
+    PetscCall(HashGEMMDeviceCheck(HashGEMMDeviceTakeColumns(n, rows, dbegin, csr->i, csr->j, taken, stream), done));
+    PetscCallCUDA(cudaMemcpyAsync(*j, taken, i[n] * sizeof(**j), cudaMemcpyDeviceToHost, stream));
+    PetscCallCUDA(cudaStreamSynchronize(stream));
+    PetscCall(PetscLogGpuToCpu((2 * n + i[n]) * sizeof(PetscInt)));
+  }
+  HashGEMMDeviceFree(dends);
+  HashGEMMDeviceFree(dbegin);
+  HashGEMMDeviceFree(taken);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* As HashGEMMGetWanted() does on the host */
+PetscErrorCode HashGEMMDeviceGetRows(Mat B, PetscInt n, const PetscInt rows[], const PetscInt known[], PetscInt here[], PetscInt global[], PetscBool *done)
+{
+  SysCSR    block[2];
+  PetscInt *ends[2], *i[2], *j[2] = {NULL, NULL};
+  int      *drows;
+
+  PetscFunctionBegin;
+  PetscCall(HashGEMMDeviceStart(done));
+  if (!*done || !n) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(HashGEMMDeviceGetBlocks(B, block));
+  PetscCall(PetscMalloc4(2 * n, &ends[0], 2 * n, &ends[1], n + 1, &i[0], n + 1, &i[1]));
+  PetscCall(HashGEMMDeviceUpload(n * sizeof(*rows), rows, &drows, done));
+  for (int k = 0; k < 2 && *done; k++) PetscCall(HashGEMMDeviceGather(&block[k], n, drows, ends[k], i[k], &j[k], done));
+  for (PetscInt k = 0; k < n && *done; k++) {
+    const PetscInt r = rows[k];
+
+    here[2 * r]     = ends[0][2 * k] + ends[1][2 * k];
+    here[2 * r + 1] = ends[0][2 * k + 1] + ends[1][2 * k + 1];
+    HashGEMMMergeColumns(1, i[0] + k, j[0], i[1] + k, j[1], B->cmap->rstart, 0, known, global + here[2 * r]);
+  }
+  HashGEMMDeviceFree(drows);
+  for (int k = 0; k < 2; k++) PetscCall(PetscFree(j[k]));
+  PetscCall(PetscFree4(ends[0], ends[1], i[0], i[1]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -276,7 +338,7 @@ PetscErrorCode HashGEMMDeviceRightEnd(HashGEMMParallel *q)
 
 /* ------------------------------------------------- the local product ------------------------------------------------- */
 
-/* The local product; its pattern is copied to the host */
+/* The local product. The host gets the starts of its rows, and the columns of all rows by HashGEMMDeviceFetchColumns(), or of some by HashGEMMDeviceFetchSums(). */
 PetscErrorCode HashGEMMDeviceMakeResult(Mat C, SpgemmType type, const HashGEMMProduct *p, HashGEMMParallel *q, PetscBool *done)
 {
   HashGEMMDeviceParallel *d         = q->device;
@@ -298,9 +360,98 @@ PetscErrorCode HashGEMMDeviceMakeResult(Mat C, SpgemmType type, const HashGEMMPr
   *done = (PetscBool)!HashGEMMRowsCreate(rows->m, rows->n, rows->nz, &q->result, &info);
   if (!*done) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(HashGEMMDeviceFetch(q->result.i, rows->i, (rows->m + 1) * sizeof(*rows->i)));
-  PetscCall(HashGEMMDeviceFetch(q->result.j, rows->j, rows->nz * sizeof(*rows->j)));
   HashGEMMDeviceFreeRows(&d->left);
   PetscCall(HashGEMMDeviceTell(C, &info));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HashGEMMDeviceFetchColumns(HashGEMMParallel *q)
+{
+  PetscFunctionBegin;
+  PetscCall(HashGEMMDeviceFetch(q->result.j, q->device->result.j, q->result.nz * sizeof(*q->result.j)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Uploads the list of the rows that are sums */
+static PetscErrorCode HashGEMMDeviceListSums(PetscInt nsum, const PetscInt sums[], HashGEMMParallel *q, PetscBool *done)
+{
+  HashGEMMDeviceParallel *d = q->device;
+  const PetscInt         *i = q->result.i;
+  int                    *begin;
+
+  PetscFunctionBegin;
+  *done = PETSC_TRUE;
+  if (!nsum || d->sums) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscMalloc1(nsum + 1, &begin));
+  begin[0] = 0;
+  for (PetscInt t = 0; t < nsum; t++) begin[t + 1] = begin[t] + i[sums[t] + 1] - i[sums[t]];
+  d->ntaken = begin[nsum];
+  if (!d->begin) PetscCall(HashGEMMDeviceUpload(nsum * sizeof(*begin), begin, &d->begin, done));
+  if (*done) PetscCall(HashGEMMDeviceUpload(nsum * sizeof(*sums), sums, &d->sums, done));
+  PetscCall(PetscFree(begin));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The columns of rows that other processes get, from row m on, and of rows that get something from other processes, degree[r] > 0. The host has room for all columns, whose
+   other pages it never touches. */
+PetscErrorCode HashGEMMDeviceFetchSums(PetscInt m, const PetscInt degree[], HashGEMMParallel *q)
+{
+  HashGEMMDeviceParallel *d     = q->device;
+  const PetscInt         *i     = q->result.i;
+  const PetscInt          first = i[m], sent = (PetscInt)q->result.nz - first;
+  const SysStream         stream = PetscDefaultCudaStream;
+  PetscInt               *sums, *host, nsum = 0;
+  int                    *taken = NULL;
+  PetscBool               done;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc1(m, &sums));
+  for (PetscInt r = 0; r < m; r++) {
+    if (degree[r]) sums[nsum++] = r;
+  }
+  PetscCall(HashGEMMDeviceListSums(nsum, sums, q, &done));
+  if (done) PetscCall(HashGEMMDeviceAllocate(d->ntaken * sizeof(*taken), &taken, &done));
+  if (done) {
+    PetscCall(PetscMalloc1(d->ntaken, &host));
+    if (nsum) PetscCall(HashGEMMDeviceCheck(HashGEMMDeviceTakeColumns(nsum, d->sums, d->begin, d->result.i, d->result.j, taken, stream), &done));
+    if (d->ntaken) PetscCallCUDA(cudaMemcpyAsync(host, taken, d->ntaken * sizeof(*host), cudaMemcpyDeviceToHost, stream));
+    if (sent) PetscCallCUDA(cudaMemcpyAsync(q->result.j + first, d->result.j + first, sent * sizeof(*host), cudaMemcpyDeviceToHost, stream));
+    PetscCallCUDA(cudaStreamSynchronize(stream));
+    PetscCall(PetscLogGpuToCpu((d->ntaken + sent) * sizeof(*host)));
+    for (PetscInt t = 0, k = 0; t < nsum; t++) {
+      const PetscInt r = sums[t], length = i[r + 1] - i[r];
+
+      PetscCall(PetscArraycpy(q->result.j + i[r], host + k, length));
+      k += length;
+    }
+    PetscCall(PetscFree(host));
+  } else PetscCall(HashGEMMDeviceFetchColumns(q));
+  HashGEMMDeviceFree(taken);
+  PetscCall(PetscFree(sums));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Marks the columns of other processes that occur in the first m rows */
+PetscErrorCode HashGEMMDeviceMarkColumns(HashGEMMParallel *q, PetscInt m, char marks[])
+{
+  HashGEMMDeviceParallel *d = q->device;
+  const PetscInt          n = q->columns.nglobal;
+  char                   *used;
+  PetscBool               done;
+
+  PetscFunctionBegin;
+  if (!n) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(HashGEMMDeviceAllocate(n, &used, &done));
+  if (!done) { /* a column more costs little */
+    for (PetscInt k = 0; k < n; k++) marks[k] = 1;
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCallCUDA(cudaMemsetAsync(used, 0, n, PetscDefaultCudaStream));
+  PetscCall(HashGEMMDeviceCheck(HashGEMMDeviceMarkUsed(m, d->result.i, d->result.j, q->columns.n, used, PetscDefaultCudaStream), &done));
+  PetscCallCUDA(cudaMemcpyAsync(marks, used, n, cudaMemcpyDeviceToHost, PetscDefaultCudaStream));
+  PetscCallCUDA(cudaStreamSynchronize(PetscDefaultCudaStream));
+  PetscCall(PetscLogGpuToCpu(n));
+  HashGEMMDeviceFree(used);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -335,24 +486,14 @@ PetscErrorCode HashGEMMDeviceTakeValues(PetscInt m, HashGEMMParallel *q, SpgemmI
   const PetscInt         *i     = q->result.i;
   const PetscInt          first = i[m], sent = (PetscInt)q->result.nz - first;
   PetscScalar            *taken, *host, *next;
-  PetscBool               done = PETSC_TRUE;
+  PetscBool               done;
 
   PetscFunctionBegin;
   if (sent) {
     PetscCallCUDA(cudaMemcpyAsync(q->result.a + first, d->result.a + first, sent * sizeof(*taken), cudaMemcpyDeviceToHost, PetscDefaultCudaStream));
     PetscCall(PetscLogGpuToCpu(sent * sizeof(*taken)));
   }
-  if (q->nsum && !d->sums) {
-    int *begin;
-
-    PetscCall(PetscMalloc1(q->nsum + 1, &begin));
-    begin[0] = 0;
-    for (PetscInt t = 0; t < q->nsum; t++) begin[t + 1] = begin[t] + i[q->sums[t] + 1] - i[q->sums[t]];
-    d->ntaken = begin[q->nsum];
-    PetscCall(HashGEMMDeviceUpload(q->nsum * sizeof(*begin), begin, &d->begin, &done));
-    if (done) PetscCall(HashGEMMDeviceUpload(q->nsum * sizeof(*q->sums), q->sums, &d->sums, &done));
-    PetscCall(PetscFree(begin));
-  }
+  PetscCall(HashGEMMDeviceListSums(q->nsum, q->sums, q, &done));
   if (done && d->ntaken) PetscCall(HashGEMMDeviceAllocate(d->ntaken * sizeof(*taken), &taken, &done));
   HashGEMMDeviceNote(done, (double)d->ntaken * sizeof(*taken), info, status);
   if (done && d->ntaken) {
@@ -376,14 +517,95 @@ PetscErrorCode HashGEMMDeviceTakeValues(PetscInt m, HashGEMMParallel *q, SpgemmI
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The rows of the local product and, in place of some, the sums of the host: their values, which the caller frees, or their columns */
+static PetscErrorCode HashGEMMDeviceGetCutRows(PetscInt m, HashGEMMParallel *q, HashGEMMDeviceCutRows *rows, PetscBool values, void **sum, PetscBool *done)
+{
+  HashGEMMDeviceParallel *d = q->device;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMemzero(rows, sizeof(*rows)));
+  *sum    = NULL;
+  *done   = PETSC_TRUE;
+  rows->i = d->result.i;
+  rows->j = d->result.j;
+  rows->a = d->result.a;
+  if (!q->nsum || !q->sum.nz) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!d->from) PetscCall(HashGEMMDeviceUpload(m * sizeof(*q->from), q->from, &d->from, done));
+  if (*done && !d->sumi) PetscCall(HashGEMMDeviceUpload((q->sum.m + 1) * sizeof(*q->sum.i), q->sum.i, &d->sumi, done));
+  if (*done && values) PetscCall(HashGEMMDeviceUpload(q->sum.nz * sizeof(*q->sum.a), q->sum.a, sum, done));
+  if (*done && !values) PetscCall(HashGEMMDeviceUpload(q->sum.nz * sizeof(*q->sum.j), q->sum.j, sum, done));
+  rows->from   = d->from;
+  rows->otheri = d->sumi;
+  if (values) rows->othera = (const PetscScalar *)*sum;
+  else rows->otherj = (const int *)*sum;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The blocks of a deferred result, whose patterns are made here; HashGEMMDeviceCut() gives them their entries. `far` columns belong to other processes. */
+PetscErrorCode HashGEMMDeviceMakeBlocks(const HashGEMMCut *cut, PetscInt far, HashGEMMParallel *q, Mat block[2], SpgemmInfo *info, SysStatus *status)
+{
+  HashGEMMDeviceParallel *d      = q->device;
+  const SysStream         stream = PetscDefaultCudaStream;
+  HashGEMMDeviceCutRows   rows;
+  int                    *map = NULL, nz[2] = {0, 0};
+  void                   *columns;
+  PetscBool               done;
+
+  PetscFunctionBegin;
+  PetscCall(HashGEMMDeviceGetCutRows((PetscInt)cut->m, q, &rows, PETSC_FALSE, &columns, &done));
+  if (done && cut->map) PetscCall(HashGEMMDeviceUpload(q->columns.nglobal * sizeof(*map), cut->map, &map, &done));
+  for (int k = 0; k < 2; k++) {
+    d->cut[k] = (HashGEMMRows){.m = cut->m, .n = k ? far : cut->n};
+    if (done) PetscCall(HashGEMMDeviceAllocate((cut->m + 1) * sizeof(*d->cut[k].i), &d->cut[k].i, &done));
+  }
+  if (done) PetscCall(HashGEMMDeviceCheck(HashGEMMDeviceCutStarts(HashGEMMDeviceContext, &rows, cut->m, cut->n, d->cut[0].i, d->cut[1].i, stream), &done));
+  if (done) {
+    for (int k = 0; k < 2; k++) PetscCallCUDA(cudaMemcpyAsync(&nz[k], d->cut[k].i + cut->m, sizeof(nz[k]), cudaMemcpyDeviceToHost, stream));
+    PetscCallCUDA(cudaStreamSynchronize(stream));
+  }
+  for (int k = 0; k < 2; k++) {
+    SysCSR csr;
+
+    d->cut[k].nz = nz[k];
+    if (done) PetscCall(HashGEMMDeviceAllocate(nz[k] * sizeof(*d->cut[k].j), &d->cut[k].j, &done));
+    if (done) PetscCall(HashGEMMDeviceAllocate(nz[k] * sizeof(*d->cut[k].a), &d->cut[k].a, &done));
+    csr = HashGEMMRowsCSR(&d->cut[k]);
+    PetscCall(MatAIJDeferCreate(&csr, &block[k]));
+  }
+  if (done) PetscCall(HashGEMMDeviceCheck(HashGEMMDeviceCutColumns(&rows, cut->m, cut->n, map, d->cut[0].i, d->cut[1].i, d->cut[0].j, d->cut[1].j, stream), &done));
+  HashGEMMDeviceNote(done, (double)q->result.nz * (sizeof(PetscInt) + sizeof(PetscScalar)), info, status);
+  HashGEMMDeviceFree(columns);
+  HashGEMMDeviceFree(map);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Gives a deferred result its entries, or ends the access to the values of another one */
+static PetscErrorCode HashGEMMDeviceRestore(Mat C, Mat const block[2], PetscScalar *a[2], HashGEMMDeviceParallel *d)
+{
+  const PetscBool news = (PetscBool)(d->cut[0].i != NULL);
+
+  PetscFunctionBegin;
+  for (int k = 0; k < 2; k++) {
+    if (news) {
+      const SysCSR csr = HashGEMMRowsCSR(&d->cut[k]);
+
+      PetscCall(MatAIJDefer(block[k], &csr, PETSC_TRUE, PETSC_TRUE));
+      HashGEMMDeviceFreeRows(&d->cut[k]);
+    } else if (a[k]) PetscCall(MatAIJDeviceRestoreWrite(block[k], &a[k]));
+  }
+  if (news) PetscCall(MatAIJDeferMPI(C, PETSC_TRUE));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* The values of C, from the local product and from the sums of the host. Does nothing unless the device has made the local product. */
 PetscErrorCode HashGEMMDeviceCut(Mat C, HashGEMMParallel *q, SpgemmInfo *info, SysStatus *status)
 {
-  HashGEMMDeviceParallel *d    = q->device;
-  HashGEMMDeviceCutRows   rows = {NULL};
+  HashGEMMDeviceParallel *d = q->device;
+  HashGEMMDeviceCutRows   rows;
   Mat                     block[2];
   const int              *i[2] = {NULL, NULL}, *j;
-  PetscScalar            *a[2] = {NULL, NULL}, *sum = NULL;
+  PetscScalar            *a[2] = {NULL, NULL};
+  void                   *sum  = NULL;
   PetscBool               done = PETSC_TRUE;
 
   PetscFunctionBegin;
@@ -392,28 +614,24 @@ PetscErrorCode HashGEMMDeviceCut(Mat C, HashGEMMParallel *q, SpgemmInfo *info, S
   for (int k = 0; k < 2; k++) {
     SysCSR csr;
 
-    PetscCall(MatAIJGetPattern(block[k], &csr));
-    if (!csr.i[csr.m]) continue;
+    i[k] = d->cut[k].i;
+    a[k] = d->cut[k].a;
+    if (i[k]) continue;
+    PetscCall(MatAIJGetSizes(block[k], &csr));
+    if (!csr.nz) continue;
+    if (MatAIJIsDeferred(block[k])) {
+      PetscCall(MatAIJDeviceGetWrite(block[k], &i[k], &j, &a[k]));
+      continue;
+    }
     if (done) PetscCall(HashGEMMDeviceRoom(block[k], &done));
     if (done) PetscCall(HashGEMMDeviceGetArrays(block[k], &i[k], &j, &a[k]));
   }
-  if (done && q->nsum && q->sum.nz) {
-    if (!d->from) PetscCall(HashGEMMDeviceUpload(C->rmap->n * sizeof(*q->from), q->from, &d->from, &done));
-    if (done && !d->sumi) PetscCall(HashGEMMDeviceUpload((q->sum.m + 1) * sizeof(*q->sum.i), q->sum.i, &d->sumi, &done));
-    if (done) PetscCall(HashGEMMDeviceUpload(q->sum.nz * sizeof(*sum), q->sum.a, &sum, &done));
-    rows.from   = d->from;
-    rows.otheri = d->sumi;
-    rows.othera = sum;
-  }
-  rows.i = d->result.i;
-  rows.a = d->result.a;
+  if (done) PetscCall(HashGEMMDeviceGetCutRows(C->rmap->n, q, &rows, PETSC_TRUE, &sum, &done));
   HashGEMMDeviceNote(done, (double)q->result.nz * (sizeof(PetscInt) + sizeof(PetscScalar)), info, status);
   if (done) PetscCall(HashGEMMDeviceCheck(HashGEMMDeviceCutValues(&rows, C->rmap->n, i[0], i[1], a[0], a[1], PetscDefaultCudaStream), &done));
   HashGEMMDeviceFree(sum);
   HashGEMMDeviceFree(d->result.a);
   d->result.a = NULL;
-  for (int k = 0; k < 2; k++) {
-    if (a[k]) PetscCall(MatSeqAIJCUSPARSERestoreArrayWrite(block[k], &a[k]));
-  }
+  PetscCall(HashGEMMDeviceRestore(C, block, a, d));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

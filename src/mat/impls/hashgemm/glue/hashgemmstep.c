@@ -38,17 +38,27 @@ PetscErrorCode HashGEMMCheck(MPI_Comm comm, SysStatus status, double nonzeros, d
 }
 
 /* Ends a step's local work, which returns a status and figures and never communicates. Collective: every process calls it once a step, whether it
-   worked on host or device and whatever the outcome, so that all raise the same error. */
-PetscErrorCode HashGEMMAgree(Mat C, SysStatus status, const SpgemmInfo *info)
+   worked on host or device and whatever the outcome, so that all raise the same error. Sets *all to PETSC_FALSE unless it is set on all processes. */
+PetscErrorCode HashGEMMAgreeAll(Mat C, SysStatus status, const SpgemmInfo *info, PetscBool *all)
 {
   const MPI_Comm comm     = PetscObjectComm((PetscObject)C);
-  double         worst[4] = {(double)status, info->nonzeros, info->bytes_peak + info->nonzeros * (sizeof(PetscInt) + sizeof(PetscScalar)), info->bytes_asked};
+  double         worst[5] = {(double)status, info->nonzeros, info->bytes_peak + info->nonzeros * (sizeof(PetscInt) + sizeof(PetscScalar)), info->bytes_asked, *all ? 0 : 1};
   PetscMPIInt    size;
 
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_size(comm, &size));
-  if (size > 1) PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, worst, 4, MPI_DOUBLE, MPI_MAX, comm));
+  if (size > 1) PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, worst, 5, MPI_DOUBLE, MPI_MAX, comm));
   PetscCall(HashGEMMCheck(comm, (SysStatus)worst[0], worst[1], worst[2], worst[3]));
+  *all = (PetscBool)(worst[4] == 0);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HashGEMMAgree(Mat C, SysStatus status, const SpgemmInfo *info)
+{
+  PetscBool all = PETSC_FALSE;
+
+  PetscFunctionBegin;
+  PetscCall(HashGEMMAgreeAll(C, status, info, &all));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -79,7 +89,7 @@ SysStatus HashGEMMRowsCreate(int64_t m, int64_t n, int64_t nz, HashGEMMRows *row
 /* Returns the PETSc type of a matrix, or the one that it extends */
 static MatType HashGEMMBaseType(Mat A)
 {
-  const char *type = ((PetscObject)A)->type_name;
+  const MatType type = MatAIJGetType(A);
 
   return MatAIJIsCUSPARSE(A) ? type : strncmp(type, MATSEQAIJ, strlen(MATSEQAIJ)) == 0 ? MATSEQAIJ : MATMPIAIJ;
 }

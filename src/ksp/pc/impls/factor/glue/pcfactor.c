@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   With -petscamb_factor, the default of PCILU and PCICC: MATSOLVERAMB for matrices of petsc-amb on a GPU. The constructors are PETSc's; the set-up chooses the package first, as the program
-   would by PCFactorSetMatSolverType().
+   The set-ups of those of PETSc's PCs that read a matrix without one of its operations: its type name, or the arrays of an AIJ. A deferred level of multigrid becomes an
+   AIJCUSPARSE first. MATSOLVERAMB is the default of PCILU and PCICC for matrices of petsc-amb on a GPU: the set-up chooses the package first, as the program would by
+   PCFactorSetMatSolverType().
 */
 #include <petsc/private/pcimpl.h>
 #include <petscksp.h>
@@ -10,8 +11,26 @@
 
 extern PetscErrorCode PCFactorAMBRegister(void);
 
-static PetscErrorCode (*create_ilu)(PC), (*create_icc)(PC);
-static PetscErrorCode (*setup_ilu)(PC), (*setup_icc)(PC);
+/* The types; those before LU may choose a package */
+#define TYPES(X) \
+  X(ILU) \
+  X(ICC) \
+  X(LU) \
+  X(CHOLESKY) \
+  X(QR) \
+  X(PBJACOBI) \
+  X(VPBJACOBI) \
+  X(HYPRE) \
+  X(ML) \
+  X(AMGX)
+
+#define NUMBER(type) FACTOR_##type,
+enum {
+  TYPES(NUMBER) NTYPES
+};
+
+/* PETSc's constructors and set-ups */
+static PetscErrorCode (*create[NTYPES])(PC), (*setup[NTYPES])(PC);
 
 static PetscErrorCode PCFactorAMBChoose(PC pc)
 {
@@ -28,37 +47,37 @@ static PetscErrorCode PCFactorAMBChoose(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode PCSetUp_ILU_AMB(PC pc)
+static PetscErrorCode PCSetUpComplete(PC pc, int type)
 {
   PetscFunctionBegin;
-  PetscCall(PCFactorAMBChoose(pc));
-  PetscCall((*setup_ilu)(pc));
+  PetscCall(MatAIJComplete(pc->pmat));
+  if (type < FACTOR_LU) PetscCall(PCFactorAMBChoose(pc));
+  PetscCall((*setup[type])(pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode PCSetUp_ICC_AMB(PC pc)
-{
-  PetscFunctionBegin;
-  PetscCall(PCFactorAMBChoose(pc));
-  PetscCall((*setup_icc)(pc));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
+/* The set-up and the constructor of a type */
+#define FUNCTIONS(type) \
+  static PetscErrorCode PCSetUp_##type##_AMB(PC pc) \
+  { \
+    return PCSetUpComplete(pc, FACTOR_##type); \
+  } \
+  static PetscErrorCode PCCreate_##type##_AMB(PC pc) \
+  { \
+    PetscFunctionBegin; \
+    PetscCall((*create[FACTOR_##type])(pc)); \
+    setup[FACTOR_##type] = pc->ops->setup; \
+    pc->ops->setup       = PCSetUp_##type##_AMB; \
+    PetscFunctionReturn(PETSC_SUCCESS); \
+  }
+TYPES(FUNCTIONS)
 
-static PetscErrorCode PCCreate_ILU_AMB(PC pc)
+/* Replaces the constructor of a type that PETSc has */
+static PetscErrorCode PCReplace(PCType type, PetscErrorCode (*ours)(PC), PetscErrorCode (**theirs)(PC))
 {
   PetscFunctionBegin;
-  PetscCall((*create_ilu)(pc));
-  setup_ilu      = pc->ops->setup;
-  pc->ops->setup = PCSetUp_ILU_AMB;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode PCCreate_ICC_AMB(PC pc)
-{
-  PetscFunctionBegin;
-  PetscCall((*create_icc)(pc));
-  setup_icc      = pc->ops->setup;
-  pc->ops->setup = PCSetUp_ICC_AMB;
+  PetscCall(PetscFunctionListFind(PCList, type, theirs));
+  if (*theirs) PetscCall(PCRegister(type, ours));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -66,9 +85,8 @@ PetscErrorCode PCFactorAMBRegister(void)
 {
   PetscFunctionBegin;
   PetscCall(PCInitializePackage());
-  PetscCall(PetscFunctionListFind(PCList, PCILU, &create_ilu));
-  PetscCall(PetscFunctionListFind(PCList, PCICC, &create_icc));
-  PetscCall(PCRegister(PCILU, PCCreate_ILU_AMB));
-  PetscCall(PCRegister(PCICC, PCCreate_ICC_AMB));
+#define REPLACE(type) PetscCall(PCReplace(PC##type, PCCreate_##type##_AMB, &create[FACTOR_##type]));
+  TYPES(REPLACE)
+#undef REPLACE
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -150,7 +150,8 @@ PetscErrorCode AmbAggDeviceFactor(AmbAggLevel *level, PetscInt nvec, const Petsc
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The matrix of these arrays of the device, without entries. Of an MPI matrix far[] are the columns of the second part, and belong to the matrix from now on. */
+/* The matrix of these arrays of the device, without entries. Of an MPI matrix far[] are the columns of the second part, not NULL even if there are none, or PETSc would look for
+   them in the entries; they belong to the matrix from now on. */
 static PetscErrorCode AmbAggDeviceMakeMat(const AmbAggLevel *level, PetscInt nvec, int parts, const SysCSR csr[], PetscInt far[], Mat *P)
 {
   Mat block[2];
@@ -159,7 +160,7 @@ static PetscErrorCode AmbAggDeviceMakeMat(const AmbAggLevel *level, PetscInt nve
   for (int k = 0; k < parts; k++) PetscCall(MatAIJDeferCreate(&csr[k], &block[k]));
   if (parts == 1) *P = block[0];
   else PetscCall(PetscAMBCreateMPIAIJWithSeqAIJ(level->comm, level->A->rmap->N, level->all * nvec, block[0], block[1], far, P));
-  PetscCall(MatConvert(*P, ((PetscObject)level->A)->type_name, MAT_INPLACE_MATRIX, P));
+  PetscCall(MatConvert(*P, MatAIJGetType(level->A), MAT_INPLACE_MATRIX, P));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -188,7 +189,7 @@ PetscErrorCode AmbAggDeviceProlongator(AmbAggLevel *level, PetscInt nvec, PetscR
     PetscInt *columns = NULL;
 
     if (mpi) {
-      PetscCall(PetscMalloc1(nfar * nvec, &columns));
+      PetscCall(PetscMalloc1(nfar * nvec + 1, &columns));
       for (PetscInt k = 0; k < nfar * nvec; k++) columns[k] = far[k / nvec] * nvec + k % nvec;
     }
     PetscCall(AmbAggDeviceMakeMat(level, nvec, parts, entries, columns, P));
@@ -207,9 +208,9 @@ PetscErrorCode AmbAggDeviceSetEntries(Mat P, const SysCSR entries[2])
   PetscFunctionBegin;
   PetscCall(MatAIJGetBlocks(P, block, &columns));
   for (int k = 0; k < 2; k++) {
-    if (block[k]) PetscCall(MatAIJDefer(block[k], &entries[k], products));
+    if (block[k]) PetscCall(MatAIJDefer(block[k], &entries[k], products, PETSC_FALSE));
   }
-  if (block[1] && products) PetscCall(MatAIJDeferMPI(P));
+  if (block[1] && products) PetscCall(MatAIJDeferMPI(P, PETSC_FALSE));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -235,8 +235,8 @@ PetscErrorCode AmbAggInherit(Mat A, PetscInt bs, PetscInt nvec, Mat *P)
     if (format) PetscCall(MatShadowDetach(*P));
     PetscCall(MatShadowAttach(*P, s->format, s));
   } else {
-    PetscCall(PetscStrcmp(((PetscObject)A)->type_name, ((PetscObject)*P)->type_name, &same));
-    if (!same) PetscCall(MatConvert(*P, ((PetscObject)A)->type_name, MAT_INPLACE_MATRIX, P));
+    PetscCall(PetscStrcmp(MatAIJGetType(A), ((PetscObject)*P)->type_name, &same));
+    if (!same) PetscCall(MatConvert(*P, MatAIJGetType(A), MAT_INPLACE_MATRIX, P));
   }
 #if defined(PETSC_HAVE_DEVICE)
   if (A->boundtocpu) {
@@ -286,7 +286,7 @@ static PetscErrorCode AmbAggMakeProlongator(const AmbAggLevel *level, Mat A, Pet
   PetscFunctionBegin;
   PetscCall(PetscObjectBaseTypeCompare((PetscObject)A, MATSEQAIJ, &seq));
   if (seq) {
-    PetscCall(AmbAggMakeBlock(MatAIJIsCUSPARSE(A) ? ((PetscObject)A)->type_name : MATSEQAIJ, level->n, bs, nvec, level->nagg * nvec, level->aggregate, block, P));
+    PetscCall(AmbAggMakeBlock(MatAIJIsCUSPARSE(A) ? MatAIJGetType(A) : MATSEQAIJ, level->n, bs, nvec, level->nagg * nvec, level->aggregate, block, P));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(AmbAggOthers(level, &nothers, &others));
@@ -310,7 +310,7 @@ static PetscErrorCode AmbAggMakeProlongator(const AmbAggLevel *level, Mat A, Pet
     PetscCall(PetscFree(others));
     PetscCall(PetscAMBCreateMPIAIJWithSeqAIJ(level->comm, A->rmap->N, level->all * nvec, d, o, columns, P));
   }
-  if (MatAIJIsCUSPARSE(A)) PetscCall(MatConvert(*P, ((PetscObject)A)->type_name, MAT_INPLACE_MATRIX, P));
+  if (MatAIJIsCUSPARSE(A)) PetscCall(MatConvert(*P, MatAIJGetType(A), MAT_INPLACE_MATRIX, P));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

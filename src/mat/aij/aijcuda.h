@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+   Kernels for matrices whose entries are on the device only, without PETSc
+*/
+#pragma once
+
+#include "sys/syscuda.h"
+
+#if defined(__cplusplus)
+extern "C" {
+#endif
+
+/* d[r] = A[r][r], or 0 if the row has no such entry; A and d are on the device */
+extern SysStatus AijDiagonal(const SysCSR *A, SysScalar d[], SysStream stream);
+
+#if defined(__cplusplus)
+}
+#endif
