@@ -8,8 +8,9 @@
 #define SOR_ENTRIES 8     /* entries of a row for each of its threads, at least where a row has several threads */
 #define SOR_THREAD  50000 /* entries of a thread, at least */
 
-/* Colors nodes with at most 64 words colors. taken: the colors of the earlier neighbours of each node. Returns the number of colors, or -1 if they are not enough. */
-static int64_t SORColorNodes(const SysCSR *A, int64_t bs, int words, uint64_t *taken, uint8_t *color)
+/* Colors nodes with at most 64 words colors. taken: the colors of the earlier neighbours of each node. Returns the number of colors, 0 if a row has no diagonal, or -1 if they are
+   not enough. */
+static inline int64_t SORColorNodes(const SysCSR *A, const int bs, const int words, uint64_t *taken, uint8_t *color)
 {
   const int64_t nodes  = A->m / bs;
   int64_t       colors = 0;
@@ -18,52 +19,44 @@ static int64_t SORColorNodes(const SysCSR *A, int64_t bs, int words, uint64_t *t
   for (int64_t v = 0; v < nodes; v++) {
     const SysInt begin = A->i[v * bs], end = A->i[(v + 1) * bs];
     uint64_t    *mine = taken + v * words;
-    int          c    = 0;
+    int          c = 0, diagonals = 0;
 
-    for (SysInt k = begin; k < end; k++) { /* an earlier node need not have an entry for this one */
-      const int64_t u = bs == 1 ? A->j[k] : A->j[k] / bs;
+    for (int r = 0; r < bs; r++) {
+      for (SysInt k = A->i[v * bs + r]; k < A->i[v * bs + r + 1]; k++) {
+        const SysInt u = A->j[k] / bs;
 
-      if (u < v) mine[color[u] / 64] |= UINT64_C(1) << color[u] % 64;
+        diagonals += A->j[k] == v * bs + r;
+        if (u < v) mine[color[u] / 64] |= UINT64_C(1) << color[u] % 64; /* an earlier node need not have an entry for this one */
+      }
     }
+    if (diagonals != bs) return 0;
     while (c < words && mine[c] == UINT64_MAX) c++;
     if (c == words) return -1;
     c        = 64 * c + __builtin_ctzll(~mine[c]);
     color[v] = (uint8_t)c;
     if (c >= colors) colors = c + 1;
     for (SysInt k = begin; k < end; k++) {
-      const int64_t u = bs == 1 ? A->j[k] : A->j[k] / bs;
+      const SysInt u = A->j[k] / bs;
 
-      if (u > v) taken[u * words + c / 64] |= UINT64_C(1) << c % 64;
+      if (u > v) taken[(int64_t)u * words + c / 64] |= UINT64_C(1) << c % 64;
     }
   }
   return colors;
 }
 
-/* Colors nodes; *colors is 0 if there would be too many */
-static SysStatus SORColor(const SysCSR *A, int64_t bs, uint8_t *color, int64_t *colors)
+/* Colors nodes; *colors is 0 if a row has no diagonal, or if there would be too many */
+static SysStatus SORColor(const SysCSR *A, int bs, uint8_t *color, int64_t *colors)
 {
   *colors = -1;
   for (int words = 1; *colors < 0 && words <= SOR_COLORS_MOST / 64; words *= 2) {
     uint64_t *taken = malloc(((size_t)(A->m / bs) * (size_t)words + 1) * sizeof(*taken));
 
     if (!taken) return SYS_OUT_OF_MEMORY;
-    *colors = SORColorNodes(A, bs, words, taken, color);
+    *colors = bs == 1 && words == 1 ? SORColorNodes(A, 1, 1, taken, color) : SORColorNodes(A, bs, words, taken, color);
     free(taken);
   }
   if (*colors < 0) *colors = 0;
   return SYS_SUCCESS;
-}
-
-/* Returns 1 if all rows store their diagonal */
-static int SORHasDiagonal(const SysCSR *A)
-{
-  for (int64_t r = 0; r < A->m; r++) {
-    SysInt k = A->i[r];
-
-    while (k < A->i[r + 1] && A->j[k] != r) k++;
-    if (k == A->i[r + 1]) return 0;
-  }
-  return 1;
 }
 
 /* Threads of a row: some where rows are long, unless the rows of a node would leave many positions of a tile empty */
@@ -125,11 +118,12 @@ static SysStatus SORSteps(const SysCSR *A, SORPlan *P)
 
     for (int64_t p = t * rows; p < (t + 1) * rows; p++) {
       const SysInt r         = P->row[p];
+      const SysInt begin     = r < 0 ? 0 : r - r % P->bs;
       SysInt       number[2] = {0, 0};
 
       if (r < 0) continue;
       for (SysInt k = A->i[r]; k < A->i[r + 1]; k++) {
-        if (A->j[k] / P->bs != r / P->bs) number[P->place[A->j[k]] > p]++;
+        if (A->j[k] < begin || A->j[k] >= begin + P->bs) number[P->place[A->j[k]] > p]++;
       }
       for (int part = 0; part < 2; part++) {
         if (number[part] > most[part]) most[part] = number[part];
@@ -156,7 +150,6 @@ SysStatus SORPlanCreate(const SysCSR *A, int bs, SORPlan *P)
   SysStatus status;
 
   memset(P, 0, sizeof(*P));
-  if (!SORHasDiagonal(A)) return SYS_SUCCESS;
   color = malloc((size_t)(A->m / bs) + 1);
   if (!color) return SYS_OUT_OF_MEMORY;
   P->n   = A->m;

@@ -65,20 +65,23 @@ typedef struct {
 /* Sets the slots of row r, which is at position p */
 SOR_BOTH void SORFill(const SORSlots *S, const SysInt *i, const SysInt *j, const SysScalar *a, SysInt r, SysInt p)
 {
-  const int rows = SOR_WARP / S->lanes;
-  int64_t   first[2], e[2] = {0, 0};
-  SysInt    node = r / S->bs;
+  const int    rows  = SOR_WARP / S->lanes;
+  const SysInt begin = r - r % S->bs;
+  int64_t      first[2];
+  int          step[2] = {0, 0}, lane[2] = {0, 0};
 
   for (int part = 0; part < 2; part++) first[part] = (int64_t)S->start[part][p / rows] * SOR_WARP + p % rows * S->lanes;
   for (SysInt k = i[r]; k < i[r + 1]; k++) {
-    const SysInt q = S->place[j[k]];
-    int          part;
+    const SysInt q    = S->place[j[k]];
+    const int    part = q > p;
     int64_t      slot;
 
-    if (j[k] / S->bs == node) continue;
-    part = q > p;
-    slot = first[part] + e[part] / S->lanes * SOR_WARP + e[part] % S->lanes;
-    e[part]++;
+    if (j[k] >= begin && j[k] < begin + S->bs) continue;
+    slot = first[part] + (int64_t)step[part] * SOR_WARP + lane[part];
+    if (++lane[part] == S->lanes) {
+      lane[part] = 0;
+      step[part]++;
+    }
     if (S->column[0]) S->column[part][slot] = q;
     if (S->value[0]) S->value[part][slot] = a[k];
   }
@@ -101,7 +104,9 @@ SOR_BOTH int SORBlock(const SysInt *i, const SysInt *j, const SysScalar *a, SysI
   for (int k = 0; k < bs * bs; k++) D[k] = 0;
   for (int r = 0; r < bs; r++) {
     for (SysInt k = i[node * bs + r]; k < i[node * bs + r + 1]; k++) {
-      if (j[k] / bs == node) D[r * bs + j[k] % bs] = a[k];
+      const SysInt q = j[k] - node * bs;
+
+      if (q >= 0 && q < bs) D[r * bs + q] = a[k];
     }
     if (omega == 1 && shift <= 0) zero = zero || SORSize(D[r * bs + r]) == 0;
     else D[r * bs + r] += shift;
