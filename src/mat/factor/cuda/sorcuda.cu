@@ -273,7 +273,7 @@ SysStatus SORDeviceCreate(const SORPlan *P, const SysCSR *A, SORDevice *result, 
 
   if (status == SYS_SUCCESS) {
     D->n                = (int)P->n;
-    D->entries          = A->nz - P->n * P->bs;
+    D->entries          = A->nz;
     D->small            = SORIsSmall(P);
     D->arrays.bs        = P->bs;
     D->arrays.lanes     = P->lanes;
