@@ -302,6 +302,31 @@ typedef enum {
 PETSC_EXTERN const char *const MatShadowDevices[];
 
 /*E
+   MatShadowSOR - the order of rows in sweeps of `PCSOR` over a matrix with a shadow
+
+   Values:
++  `MAT_SHADOW_SOR_AUTO`    - by color if the matrix and the vectors are on a GPU, else the natural order (the default)
+.  `MAT_SHADOW_SOR_NATURAL` - the order of the rows, as PETSc sweeps, on the host
+-  `MAT_SHADOW_SOR_COLOR`   - by color: rows of a color do not depend on one another
+
+   Options Database Key:
+.  -mat_shadow_sor <auto,natural,color> - see `MatShadowSetSOR()`
+
+   Level: intermediate
+
+   Note:
+   `MatShadowSORs` has the words of the option, in the order of these values.
+
+.seealso: `MatShadowSetSOR()`, `PCSOR`, `MATAMB`
+E*/
+typedef enum {
+  MAT_SHADOW_SOR_AUTO,
+  MAT_SHADOW_SOR_NATURAL,
+  MAT_SHADOW_SOR_COLOR
+} MatShadowSOR;
+PETSC_EXTERN const char *const MatShadowSORs[];
+
+/*E
    MatShadowHalo - how the processes exchange entries of x in products of an MPI matrix with a shadow, on GPUs
 
    Values:
@@ -468,6 +493,7 @@ PETSC_EXTERN PetscErrorCode MatShadowSetValues(Mat, MatShadowValues);
 PETSC_EXTERN PetscErrorCode MatShadowSetKeepAIJ(Mat, PetscBool);
 PETSC_EXTERN PetscErrorCode MatShadowSetDevice(Mat, MatShadowDevice);
 PETSC_EXTERN PetscErrorCode MatShadowSetHalo(Mat, MatShadowHalo);
+PETSC_EXTERN PetscErrorCode MatShadowSetSOR(Mat, MatShadowSOR);
 PETSC_EXTERN PetscErrorCode MatShadowSetUp(Mat);
 PETSC_EXTERN PetscErrorCode MatShadowGetInfo(Mat, MatShadowInfo *);
 PETSC_EXTERN PetscErrorCode MatShadowGetFigure(Mat, const char[], PetscLogDouble *);

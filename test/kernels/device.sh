@@ -39,6 +39,9 @@
 # test: factordevice.sh factor
 # gpu: 0 build
 # gpu: 1 run
+# test: sordevice.sh sor
+# gpu: 0 build
+# gpu: 1 run
 cd "$(dirname "$0")/../.." || exit 1
 impls=src/mat/impls
 amb=$impls/amb/cuda/*.cu
@@ -96,8 +99,12 @@ sums)
   small=("sums" "several" "many" "not finite" "updates" "gathers" "exchanges" "ends")
   ;;
 factor)
-  sources=(test/kernels/factordevice.cu src/sys/*.cu src/mat/factor/{cuda/*.cu,host/factorplan.c})
+  sources=(test/kernels/factordevice.cu src/sys/*.cu src/mat/factor/{cuda/factorcuda.cu,host/factorplan.c})
   small=("solves" "several" "new values" "not finite")
+  ;;
+sor)
+  sources=(test/kernels/sordevice.cu src/sys/sys{threads,memory}.c src/sys/syscuda.cu src/mat/factor/{cuda/sorcuda.cu,host/sor{plan,host}.c})
+  small=("sweeps" "new values" "singular")
   ;;
 *)
   echo "usage: bash test/kernels/device.sh FAMILY [sanitize], FAMILY one of" $(sed -n 's/^# test: [a-z.]* //p' "$0") >&2

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 static char help[] = "The ordering ambcolor: permutations, blocks that stay together, few levels, iterations beside the natural order.\n\
   -ambcolor_table : prints levels and iterations of twelve problems, with ILU(0) or ICC(0), in both orders\n\
+  -ambcolor_sor_table : the same with symmetric sweeps of SOR in the natural order and by color, for -mat_type amb\n\
   -ambcolor_scale N : grids of N times as many points along each edge\n";
 
 #include "../testutil.h"
@@ -177,6 +178,7 @@ static PetscErrorCode Levels(Mat A, MatOrderingType type, PetscInt *levels)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* With an incomplete factor in this ordering, or without one with symmetric sweeps of SOR */
 static PetscErrorCode Iterations(Mat A, const Problem *p, MatOrderingType type, PetscInt *its)
 {
   KSPConvergedReason reason;
@@ -193,8 +195,8 @@ static PetscErrorCode Iterations(Mat A, const Problem *p, MatOrderingType type, 
   PetscCall(KSPSetType(ksp, p->symmetric ? KSPCG : KSPGMRES));
   PetscCall(KSPSetTolerances(ksp, 1e-8, PETSC_DEFAULT, PETSC_DEFAULT, 2000));
   PetscCall(KSPGetPC(ksp, &pc));
-  PetscCall(PCSetType(pc, p->symmetric ? PCICC : PCILU));
-  PetscCall(PCFactorSetMatOrderingType(pc, type));
+  PetscCall(PCSetType(pc, !type ? PCSOR : p->symmetric ? PCICC : PCILU));
+  if (type) PetscCall(PCFactorSetMatOrderingType(pc, type));
   PetscCall(KSPSetFromOptions(ksp));
   PetscCall(KSPSolve(ksp, b, x));
   PetscCall(KSPGetIterationNumber(ksp, its));
@@ -223,6 +225,26 @@ static PetscErrorCode Table(PetscInt scale)
       PetscCall(Iterations(A, &problems[k], types[t], &its[t]));
     }
     PetscCall(PetscPrintf(PETSC_COMM_WORLD, "| %s | %" PetscInt_FMT " | %" PetscInt_FMT " | %" PetscInt_FMT " | %" PetscInt_FMT " | %" PetscInt_FMT " | %" PetscInt_FMT " |\n", problems[k].name, rows, levels[0], levels[1], its[0], its[1], its[2]));
+    PetscCall(MatDestroy(&A));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode TableSOR(PetscInt scale)
+{
+  PetscFunctionBeginUser;
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "| problem | rows | iterations, natural | `color` |\n|---|---|---|---|\n"));
+  for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(problems); k++) {
+    PetscInt rows, its[2];
+    Mat      A;
+
+    PetscCall(Create(&problems[k], scale, NULL, &A));
+    PetscCall(MatGetSize(A, &rows, NULL));
+    for (int t = 0; t < 2; t++) {
+      PetscCall(MatShadowSetSOR(A, t ? MAT_SHADOW_SOR_COLOR : MAT_SHADOW_SOR_NATURAL));
+      PetscCall(Iterations(A, &problems[k], NULL, &its[t]));
+    }
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "| %s | %" PetscInt_FMT " | %" PetscInt_FMT " | %" PetscInt_FMT " |\n", problems[k].name, rows, its[0], its[1]));
     PetscCall(MatDestroy(&A));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -364,12 +386,14 @@ static const TestCase tests[] = {
 int main(int argc, char **argv)
 {
   PetscInt  scale = 1;
-  PetscBool table = PETSC_FALSE;
+  PetscBool table = PETSC_FALSE, sor = PETSC_FALSE;
 
   PetscCall(TestInitialize(&argc, &argv, help));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-ambcolor_table", &table, NULL));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-ambcolor_scale", &scale, NULL));
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-ambcolor_sor_table", &sor, NULL));
   if (table) PetscCall(Table(scale));
+  else if (sor) PetscCall(TableSOR(scale));
   else PetscCall(TestRun(tests));
   return TestFinalize();
 }

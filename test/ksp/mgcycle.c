@@ -67,6 +67,21 @@ static PetscErrorCode StepPass(const MGCycleStep *s)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode StepSweep(const MGCycleStep *s)
+{
+  Vec z;
+
+  PetscFunctionBeginUser;
+  PetscCall(VecDuplicate(s->x, &z));
+  PetscCall(PCApply(s->smoother->pc, s->x, z));
+  PetscCall(VecScale(z, s->a));
+  if (s->v[FUSED_P]) PetscCall(VecAXPY(z, s->b, s->v[FUSED_P]));
+  if (s->v[FUSED_Z]) PetscCall(VecAXPY(z, s->c, s->v[FUSED_Z]));
+  PetscCall(VecCopy(z, s->v[FUSED_X]));
+  PetscCall(VecDestroy(&z));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode StepCoarsest(const MGCycle *c, const MGCycleStep *s)
 {
   const PetscScalar *inverse, *x;
@@ -94,6 +109,7 @@ static PetscErrorCode Steps(const MGCycle *c)
   for (const MGCycleStep *s = c->step; s < c->step + c->nstep; s++) {
     if (s->kind == MG_CYCLE_PRODUCT) PetscCall(StepProduct(s));
     else if (s->kind == MG_CYCLE_PASS) PetscCall(StepPass(s));
+    else if (s->kind == MG_CYCLE_SWEEP) PetscCall(StepSweep(s));
     else PetscCall(StepCoarsest(c, s));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -218,7 +234,7 @@ static PetscErrorCode Algebraic(Mat A, PC *pc)
 /* ------------------------------------------------- checks ------------------------------------------------- */
 
 /* New values, a new pattern, and another matrix */
-static PetscErrorCode Scalar(TestDiff *d)
+static PetscErrorCode ScalarServed(TestDiff *d, PetscBool served)
 {
   Mat A, B;
   PC  pc;
@@ -227,24 +243,31 @@ static PetscErrorCode Scalar(TestDiff *d)
   PetscCall(TestShapeCreate(&grid, NULL, &A));
   PetscCall(TestShapeCreate(&half, NULL, &B));
   PetscCall(Algebraic(A, &pc));
-  PetscCall(Expect(d, pc, PETSC_TRUE));
+  PetscCall(Expect(d, pc, served));
   PetscCall(MatScale(A, 1.7));
-  PetscCall(Expect(d, pc, PETSC_TRUE));
+  PetscCall(Expect(d, pc, served));
   PetscCall(TestShapeSetValues(&grid, A, 0.4, INSERT_VALUES));
   PetscCall(MatShift(A, 0.1));
-  PetscCall(Expect(d, pc, PETSC_TRUE));
+  PetscCall(Expect(d, pc, served));
   PetscCall(PCSetOperators(pc, B, B));
-  PetscCall(Expect(d, pc, PETSC_TRUE));
+  PetscCall(Expect(d, pc, served));
   PetscCall(PCSetOperators(pc, A, A));
-  PetscCall(Expect(d, pc, PETSC_TRUE));
+  PetscCall(Expect(d, pc, served));
   PetscCall(PCDestroy(&pc));
   PetscCall(MatDestroy(&A));
   PetscCall(MatDestroy(&B));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Blocks of three unknowns, with the near null space of constants, and smoothers with a number or a block for each */
-static PetscErrorCode Blocks(TestDiff *d)
+static PetscErrorCode Scalar(TestDiff *d)
+{
+  PetscFunctionBeginUser;
+  PetscCall(ScalarServed(d, PETSC_TRUE));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Blocks of three unknowns, with the near null space of constants */
+static PetscErrorCode BlocksServed(TestDiff *d, int smoothers, const char *const smoother[], PetscBool served)
 {
   MatNullSpace near;
   PetscScalar *a;
@@ -271,16 +294,55 @@ static PetscErrorCode Blocks(TestDiff *d)
   PetscCall(MatSetNearNullSpace(A, near));
   PetscCall(MatNullSpaceDestroy(&near));
   for (int k = 0; k < 3; k++) PetscCall(VecDestroy(&v[k]));
-  for (int block = 0; block < 2; block++) {
-    PetscCall(PetscOptionsSetValue(NULL, "-mg_levels_pc_type", block ? PCPBJACOBI : PCJACOBI));
+  for (int k = 0; k < smoothers; k++) {
+    PetscCall(PetscOptionsSetValue(NULL, "-mg_levels_pc_type", smoother[k]));
     PetscCall(Algebraic(A, &pc));
-    PetscCall(Expect(d, pc, PETSC_TRUE));
+    PetscCall(Expect(d, pc, served));
     PetscCall(MatScale(A, 1.3));
-    PetscCall(Expect(d, pc, PETSC_TRUE));
+    PetscCall(Expect(d, pc, served));
     PetscCall(PCDestroy(&pc));
   }
   PetscCall(PetscOptionsSetValue(NULL, "-mg_levels_pc_type", PCJACOBI));
   PetscCall(MatDestroy(&A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Smoothers with a number or a block for each unknown */
+static PetscErrorCode Blocks(TestDiff *d)
+{
+  const char *const smoother[] = {PCJACOBI, PCPBJACOBI};
+
+  PetscFunctionBeginUser;
+  PetscCall(BlocksServed(d, 2, smoother, PETSC_TRUE));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Smoothers with sweeps of SOR, by color: matrices of petsc-amb are served */
+static PetscErrorCode Sweeps(TestDiff *d)
+{
+  const char *const      smoother[] = {PCSOR};
+  const MatShadowFormat *format;
+  Mat                    A;
+
+  PetscFunctionBeginUser;
+  PetscCall(TestShapeCreate(&grid, NULL, &A));
+  PetscCall(MatShadowGetFormat(A, &format));
+  PetscCall(MatDestroy(&A));
+  PetscCall(PetscOptionsSetValue(NULL, "-mat_shadow_sor", "color"));
+  PetscCall(PetscOptionsSetValue(NULL, "-mg_levels_pc_type", PCSOR));
+  PetscCall(ScalarServed(d, (PetscBool)(format != NULL)));
+  PetscCall(PetscOptionsSetValue(NULL, "-mg_levels_pc_sor_omega", "1.2"));
+  PetscCall(PetscOptionsSetValue(NULL, "-mg_levels_pc_sor_diagonal_shift", "0.3"));
+  PetscCall(PetscOptionsSetValue(NULL, "-mg_levels_pc_sor_lits", "2"));
+  PetscCall(BlocksServed(d, 1, smoother, (PetscBool)(format != NULL)));
+  PetscCall(PetscOptionsSetValue(NULL, "-mg_levels_pc_sor_its", "2"));
+  PetscCall(BlocksServed(d, 1, smoother, PETSC_FALSE));
+  PetscCall(PetscOptionsClearValue(NULL, "-mg_levels_pc_sor_omega"));
+  PetscCall(PetscOptionsClearValue(NULL, "-mg_levels_pc_sor_diagonal_shift"));
+  PetscCall(PetscOptionsClearValue(NULL, "-mg_levels_pc_sor_lits"));
+  PetscCall(PetscOptionsClearValue(NULL, "-mg_levels_pc_sor_its"));
+  PetscCall(PetscOptionsSetValue(NULL, "-mat_shadow_sor", "auto"));
+  PetscCall(PetscOptionsSetValue(NULL, "-mg_levels_pc_type", PCJACOBI));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -465,7 +527,12 @@ static PetscErrorCode FallBacks(TestDiff *d)
   PetscCall(Expect(d, pc, PETSC_TRUE));
   PetscCall(KSPGetPC(smoother, &sub));
   PetscCall(PCSetType(sub, PCSOR));
-  PetscCall(Expect(d, pc, PETSC_FALSE));
+  {
+    PetscBool device;
+
+    PetscCall(TestOnDevice(A, &device));
+    PetscCall(Expect(d, pc, device)); /* by color on a GPU */
+  }
   PetscCall(PCSetType(sub, PCJACOBI));
   PetscCall(Expect(d, pc, PETSC_TRUE));
   PetscCall(PCMGGetCoarseSolve(pc, &coarse));
@@ -764,6 +831,7 @@ static PetscErrorCode Given(TestDiff *d)
 static const TestCase tests[] = {
   {"scalar",     Scalar   },
   {"blocks",     Blocks   },
+  {"sweeps",     Sweeps   },
   {"cycles",     Cycles   },
   {"turns",      Turns    },
   {"patience",   Patience },
@@ -774,6 +842,7 @@ static const TestCase tests[] = {
 static const TestCase tests_several[] = {
   {"scalar", Scalar},
   {"blocks", Blocks},
+  {"sweeps", Sweeps},
   {"turns",  Turns },
   {NULL,     NULL  }
 };
@@ -804,6 +873,7 @@ int main(int argc, char **argv)
     output:
       ok scalar
       ok blocks
+      ok sweeps
       ok cycles
       ok turns
       ok patience
@@ -826,6 +896,7 @@ int main(int argc, char **argv)
     output:
       ok scalar
       ok blocks
+      ok sweeps
       ok turns
     test:
       suffix: several_host

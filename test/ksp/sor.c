@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-static char help[] = "MatSOR() of petsc-amb beside PETSc's: sweeps, factors, shifts, guesses, new values and patterns, duplicates, zeros on the diagonal, the same bits.\n";
+static char help[] = "MatSOR() of petsc-amb beside PETSc's: sweeps, factors, shifts, guesses, new values and patterns, duplicates, zeros on the diagonal, the same bits. By color: beside a sweep that takes one row after the other.\n";
 
 #include "../testutil.h"
 
@@ -29,18 +29,26 @@ static const TestShape zero   = {"zero", 400, 400, TestRowGrid, ValueZero, PETSC
 
 #define SWEEPS 125 /* after some of them petsc-amb has its layout */
 
-/* A pair of matrices, of which the set-up of PCSOR gives the first one MatSOR() of petsc-amb */
-static PetscErrorCode Begin(const TestShape *shape, Mat *A, Mat *R)
+static PetscErrorCode Install(Mat A)
 {
   PC pc;
 
   PetscFunctionBeginUser;
-  PetscCall(TestPairCreate(shape, A, R));
   PetscCall(PCCreate(PETSC_COMM_WORLD, &pc));
-  PetscCall(PCSetOperators(pc, *A, *A));
+  PetscCall(PCSetOperators(pc, A, A));
   PetscCall(PCSetType(pc, PCSOR));
   PetscCall(PCSetUp(pc));
   PetscCall(PCDestroy(&pc));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A pair of matrices, of which the set-up of PCSOR gives the first one MatSOR() of petsc-amb */
+static PetscErrorCode Begin(const TestShape *shape, Mat *A, Mat *R)
+{
+  PetscFunctionBeginUser;
+  PetscCall(TestPairCreate(shape, A, R));
+  PetscCall(MatShadowSetSOR(*A, MAT_SHADOW_SOR_NATURAL));
+  PetscCall(Install(*A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -194,11 +202,336 @@ static PetscErrorCode Zero(TestDiff *d)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* ------------------------------------------------- by color ------------------------------------------------- */
+
+/* Nodes of bs rows on a grid of 13 columns, with neighbours within `reach`; with one, every seventh node has no entry for the node before it. All rows are on the last process if last. */
+typedef struct {
+  const char *name;
+  PetscInt    nodes, bs, reach;
+  PetscBool   one, last, cross;
+  PetscInt    colors; /* on one process */
+} Grid;
+
+#define WIDTH 13
+
+static PetscScalar ValueGrid(PetscInt i, PetscInt j, PetscReal factor)
+{
+  return i == j ? factor * 9 : factor * (0.3 + 0.2 * PetscSinReal((PetscReal)(3 * i + 5 * j)));
+}
+
+static PetscErrorCode GridSetValues(const Grid *g, PetscReal factor, Mat A)
+{
+  PetscInt begin, end;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatGetOwnershipRange(A, &begin, &end));
+  for (PetscInt i = begin; i < end; i++) {
+    const PetscInt node = i / g->bs, x = node % WIDTH, y = node / WIDTH;
+
+    for (PetscInt dy = -g->reach; dy <= g->reach; dy++) {
+      for (PetscInt dx = -g->reach; dx <= g->reach; dx++) {
+        const PetscInt other = node + dy * WIDTH + dx;
+
+        if (x + dx < 0 || x + dx >= WIDTH || y + dy < 0 || other >= g->nodes || (g->cross && dx && dy)) continue;
+        if (g->one && node % 7 == 3 && other == node - 1) continue;
+        for (PetscInt k = 0; k < g->bs; k++) PetscCall(MatSetValue(A, i, other * g->bs + k, ValueGrid(i, other * g->bs + k, factor), INSERT_VALUES));
+      }
+    }
+  }
+  PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode GridCreate(const Grid *g, PetscReal factor, Mat *A)
+{
+  const PetscInt most = (2 * g->reach + 1) * (2 * g->reach + 1) * g->bs;
+  PetscMPIInt    rank, nproc;
+  PetscInt       m;
+
+  PetscFunctionBeginUser;
+  PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
+  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &nproc));
+  m = g->last ? (rank == nproc - 1 ? g->nodes : 0) : g->nodes / nproc + (rank < g->nodes % nproc);
+  PetscCall(MatCreate(PETSC_COMM_WORLD, A));
+  PetscCall(MatSetSizes(*A, m * g->bs, m * g->bs, g->nodes * g->bs, g->nodes * g->bs));
+  PetscCall(MatSetBlockSize(*A, g->bs));
+  PetscCall(MatSetFromOptions(*A));
+  PetscCall(MatSeqAIJSetPreallocation(*A, most, NULL));
+  PetscCall(MatMPIAIJSetPreallocation(*A, most, NULL, most, NULL));
+  PetscCall(MatSetOption(*A, MAT_NEW_NONZERO_ALLOCATION_ERR, PETSC_FALSE));
+  PetscCall(GridSetValues(g, factor, *A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Colors the nodes of a sequential matrix */
+static PetscErrorCode GridColor(Mat D, PetscInt bs, PetscInt n, PetscInt color[], PetscInt *colors)
+{
+  PetscBool *near;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscCalloc1(n * n, &near));
+  for (PetscInt i = 0; i < n * bs; i++) {
+    const PetscInt *cols;
+    PetscInt        length;
+
+    PetscCall(MatGetRow(D, i, &length, &cols, NULL));
+    for (PetscInt k = 0; k < length; k++) near[i / bs * n + cols[k] / bs] = near[cols[k] / bs * n + i / bs] = PETSC_TRUE;
+    PetscCall(MatRestoreRow(D, i, &length, &cols, NULL));
+  }
+  *colors = 0;
+  for (PetscInt v = 0; v < n; v++) {
+    PetscBool again = PETSC_TRUE;
+
+    for (color[v] = -1; again;) {
+      color[v]++;
+      again = PETSC_FALSE;
+      for (PetscInt u = 0; u < v; u++) {
+        if (near[v * n + u] && color[u] == color[v]) again = PETSC_TRUE;
+      }
+    }
+    *colors = PetscMax(*colors, color[v] + 1);
+  }
+  PetscCall(PetscFree(near));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Solves a small system by Gauss with pivots */
+static void GridSolve(PetscInt n, PetscScalar A[], PetscScalar x[])
+{
+  for (PetscInt c = 0; c < n; c++) {
+    for (PetscInt r = c + 1; r < n; r++) {
+      const PetscScalar f = A[r * n + c] / A[c * n + c];
+
+      for (PetscInt k = c; k < n; k++) A[r * n + k] -= f * A[c * n + k];
+      x[r] -= f * x[c];
+    }
+  }
+  for (PetscInt r = n - 1; r >= 0; r--) {
+    for (PetscInt k = r + 1; k < n; k++) x[r] -= A[r * n + k] * x[k];
+    x[r] /= A[r * n + r];
+  }
+}
+
+/* A node after the other: x = (1 - omega) x + omega D^-1 (b - the rest of A x) */
+static PetscErrorCode GridNode(Mat D, PetscInt bs, PetscInt v, PetscReal omega, PetscReal shift, const PetscScalar b[], PetscScalar x[])
+{
+  PetscScalar block[64] = {0}, sum[8];
+
+  PetscFunctionBeginUser;
+  for (PetscInt r = 0; r < bs; r++) {
+    const PetscScalar *vals;
+    const PetscInt    *cols;
+    PetscInt           length;
+
+    sum[r] = b[v * bs + r];
+    PetscCall(MatGetRow(D, v * bs + r, &length, &cols, &vals));
+    for (PetscInt k = 0; k < length; k++) {
+      if (cols[k] / bs == v) block[r * bs + cols[k] % bs] = vals[k];
+      else sum[r] -= vals[k] * x[cols[k]];
+    }
+    PetscCall(MatRestoreRow(D, v * bs + r, &length, &cols, &vals));
+    block[r * bs + r] += shift;
+  }
+  GridSolve(bs, block, sum);
+  for (PetscInt r = 0; r < bs; r++) x[v * bs + r] = (1 - omega) * x[v * bs + r] + omega * sum[r];
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* What MatSOR() is to compute, with rows by color on each process */
+static PetscErrorCode GridSOR(const Grid *g, Mat R, Vec b, PetscReal omega, int type, PetscReal shift, PetscInt its, PetscInt lits, Vec x, PetscInt *colors)
+{
+  const PetscScalar *from;
+  PetscScalar       *to;
+  PetscInt           n, *color;
+  Mat                D;
+  Vec                rest, local, product;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatGetDiagonalBlock(R, &D));
+  PetscCall(MatGetLocalSize(D, &n, NULL));
+  PetscCall(PetscMalloc1(n / g->bs + 1, &color));
+  PetscCall(GridColor(D, g->bs, n / g->bs, color, colors));
+  PetscCall(VecDuplicate(b, &rest));
+  PetscCall(MatCreateVecs(D, &local, &product));
+  if (type & SOR_ZERO_INITIAL_GUESS) PetscCall(VecSet(x, 0.0));
+  for (PetscInt outer = 0; outer < its; outer++) {
+    PetscCall(MatMult(R, x, rest)); /* rest = b less the products with other processes' entries */
+    PetscCall(VecAYPX(rest, -1.0, b));
+    PetscCall(VecGetArrayRead(x, &from));
+    PetscCall(VecGetArrayWrite(local, &to));
+    PetscCall(PetscArraycpy(to, from, n));
+    PetscCall(VecRestoreArrayWrite(local, &to));
+    PetscCall(VecRestoreArrayRead(x, &from));
+    PetscCall(MatMult(D, local, product));
+    PetscCall(VecGetArrayRead(product, &from));
+    PetscCall(VecGetArray(rest, &to));
+    for (PetscInt k = 0; k < n; k++) to[k] += from[k];
+    PetscCall(VecRestoreArray(rest, &to));
+    PetscCall(VecRestoreArrayRead(product, &from));
+    PetscCall(VecGetArrayRead(rest, &from));
+    PetscCall(VecGetArray(x, &to));
+    for (PetscInt half = 0; half < 2 * lits; half++) {
+      if (!(type & (half % 2 ? SOR_LOCAL_BACKWARD_SWEEP : SOR_LOCAL_FORWARD_SWEEP))) continue;
+      for (PetscInt c = 0; c < *colors; c++) {
+        for (PetscInt v = 0; v < n / g->bs; v++) {
+          if (color[v] == (half % 2 ? *colors - 1 - c : c)) PetscCall(GridNode(D, g->bs, v, omega, shift, from, to));
+        }
+      }
+    }
+    PetscCall(VecRestoreArray(x, &to));
+    PetscCall(VecRestoreArrayRead(rest, &from));
+  }
+  PetscCall(VecDestroy(&rest));
+  PetscCall(VecDestroy(&local));
+  PetscCall(VecDestroy(&product));
+  PetscCall(PetscFree(color));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode ColorsOf(const Grid *g, TestDiff *d, Mat A, Mat R)
+{
+  const PetscInt repeats[3][2] = {
+    {1, 1},
+    {1, 3},
+    {2, 2}
+  };
+  PetscInt    colors = 0;
+  PetscMPIInt nproc;
+  Vec         x, b, y, c;
+
+  PetscFunctionBeginUser;
+  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &nproc));
+  PetscCall(MatCreateVecs(A, &x, &b));
+  PetscCall(MatCreateVecs(R, &y, &c));
+  PetscCall(TestVecSet(b, 3));
+  PetscCall(TestVecSet(c, 3));
+  for (int t = 0; t < 3; t++) {
+    for (int k = 0; k < 18; k++) {
+      const PetscReal omega = k % 3 == 1 ? 1.3 : 1, shift = k % 3 == 2 ? 0.2 : 0;
+      const PetscInt *times = repeats[k / 3 % 3];
+      const int       type  = types[t] | (k < 9 ? SOR_ZERO_INITIAL_GUESS : 0);
+
+      PetscCall(TestVecSet(x, 4));
+      PetscCall(TestVecSet(y, 4));
+      PetscCall(MatSOR(A, b, omega, (MatSORType)type, shift, times[0], times[1], x));
+      PetscCall(GridSOR(g, R, c, omega, type, shift, nproc > 1 ? times[0] : 1, nproc > 1 ? times[1] : times[0] * times[1], y, &colors));
+      PetscCall(TestDiffVec(d, g->name, x, y, NULL));
+    }
+  }
+  if (nproc == 1) TestExpect(d, "another number of colors", (PetscBool)(colors == g->colors));
+  PetscCall(VecDestroy(&x));
+  PetscCall(VecDestroy(&b));
+  PetscCall(VecDestroy(&y));
+  PetscCall(VecDestroy(&c));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Is the view of PCSOR that of rows by color? Processes without rows have none. */
+static PetscErrorCode ColorsView(TestDiff *d, Mat A, const char line[])
+{
+  char        text[2000], path[PETSC_MAX_PATH_LEN];
+  PetscViewer viewer;
+  FILE       *file;
+  PC          pc;
+  Vec         x, b;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatCreateVecs(A, &x, &b));
+  PetscCall(VecSet(b, 1.0));
+  PetscCall(PCCreate(PETSC_COMM_WORLD, &pc));
+  PetscCall(PCSetOperators(pc, A, A));
+  PetscCall(PCSetType(pc, PCSOR));
+  PetscCall(PCApply(pc, b, x));
+  PetscCall(TestTemporaryFile(path, sizeof(path)));
+  PetscCall(PetscViewerASCIIOpen(PETSC_COMM_WORLD, path, &viewer));
+  PetscCall(PCView(pc, viewer));
+  PetscCall(PetscViewerDestroy(&viewer));
+  file = fopen(path, "r");
+  PetscCheck(file, PETSC_COMM_SELF, PETSC_ERR_FILE_OPEN, "%s", path);
+  text[fread(text, 1, sizeof(text) - 1, file)] = 0;
+  (void)fclose(file);
+  PetscCall(TestRemoveFile(path));
+  TestExpect(d, line, (PetscBool)(strstr(text, line) != NULL));
+  PetscCall(PCDestroy(&pc));
+  PetscCall(VecDestroy(&x));
+  PetscCall(VecDestroy(&b));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Colors(TestDiff *d)
+{
+  static const Grid grids[] = {
+    {"5 points",            WIDTH * 11, 1, 1,  PETSC_FALSE, PETSC_FALSE, PETSC_TRUE,  2        },
+    {"9 points",            WIDTH * 11, 1, 1,  PETSC_FALSE, PETSC_FALSE, PETSC_FALSE, 4        },
+    {"25 points",           WIDTH * 9,  1, 2,  PETSC_FALSE, PETSC_FALSE, PETSC_FALSE, 9        },
+    {"one-sided",           WIDTH * 7,  1, 1,  PETSC_TRUE,  PETSC_FALSE, PETSC_FALSE, 4        },
+    {"diagonal",            50,         1, 0,  PETSC_FALSE, PETSC_FALSE, PETSC_FALSE, 1        },
+    {"dense",               WIDTH * 6,  1, 12, PETSC_FALSE, PETSC_FALSE, PETSC_FALSE, WIDTH * 6},
+    {"blocks of 2",         WIDTH * 5,  2, 1,  PETSC_FALSE, PETSC_FALSE, PETSC_TRUE,  2        },
+    {"blocks of 3",         WIDTH * 5,  3, 1,  PETSC_FALSE, PETSC_FALSE, PETSC_FALSE, 4        },
+    {"blocks of 4",         WIDTH * 3,  4, 1,  PETSC_TRUE,  PETSC_FALSE, PETSC_FALSE, 4        },
+    {"one process has all", WIDTH * 3,  1, 1,  PETSC_FALSE, PETSC_TRUE,  PETSC_FALSE, 4        }
+  };
+  PetscMPIInt nproc;
+
+  PetscFunctionBeginUser;
+  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &nproc));
+  for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(grids); k++) {
+    const Grid *g      = &grids[k];
+    PetscBool   wanted = PETSC_TRUE;
+    PetscErrorCode (*setter)(Mat, MatShadowSOR);
+    Mat A, R;
+
+    PetscCall(GridCreate(g, 1, &A));
+    PetscCall(PetscObjectQueryFunction((PetscObject)A, "MatShadowSetSOR_C", &setter));
+    PetscCall(PetscOptionsGetBool(NULL, NULL, "-petscamb_for_sor", &wanted, NULL));
+    if (setter && wanted) {
+      PetscCall(MatConvert(A, MATAIJ, MAT_INITIAL_MATRIX, &R));
+      PetscCall(MatShadowSetSOR(A, MAT_SHADOW_SOR_COLOR));
+      PetscCall(Install(A));
+      PetscCall(ColorsOf(g, d, A, R));
+      PetscCall(GridSetValues(g, 2, A));
+      PetscCall(GridSetValues(g, 2, R));
+      PetscCall(ColorsOf(g, d, A, R));
+      if (nproc == 1) PetscCall(ColorsView(d, A, "rows by color"));
+      PetscCall(MatDestroy(&R));
+    }
+    PetscCall(MatDestroy(&A));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A zero on the diagonal raises PETSc's error */
+static PetscErrorCode ColorsZero(TestDiff *d)
+{
+  const MatSORType forward = (MatSORType)(SOR_LOCAL_FORWARD_SWEEP | SOR_ZERO_INITIAL_GUESS);
+  PetscMPIInt      nproc;
+  Mat              A, R;
+  Vec              x, b;
+
+  PetscFunctionBeginUser;
+  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &nproc));
+  PetscCall(Begin(&zero, &A, &R));
+  PetscCall(MatShadowSetSOR(A, MAT_SHADOW_SOR_COLOR));
+  PetscCall(MatCreateVecs(A, &x, &b));
+  PetscCall(TestVecSet(b, 3));
+  PetscCall(MatSOR(A, b, 1.0, forward, 0.5, 1, 1, x));
+  if (nproc == 1) TestExpectError(d, PETSC_ERR_ARG_INCOMP, "Zero diagonal on row 70", MatSOR(A, b, 1.0, forward, 0.0, 1, 1, x));
+  TestExpectError(d, PETSC_ERR_ARG_OUTOFRANGE, "MAT_SHADOW_SOR_AUTO", MatShadowSetSOR(A, (MatShadowSOR)3));
+  PetscCall(VecDestroy(&x));
+  PetscCall(VecDestroy(&b));
+  PetscCall(TestPairDestroy(&A, &R));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static const TestCase tests[] = {
-  {"sweeps",  Sweeps },
-  {"changes", Changes},
-  {"zero",    Zero   },
-  {NULL,      NULL   }
+  {"sweeps",      Sweeps    },
+  {"changes",     Changes   },
+  {"zero",        Zero      },
+  {"colors",      Colors    },
+  {"colors zero", ColorsZero},
+  {NULL,          NULL      }
 };
 
 int main(int argc, char **argv)
@@ -217,5 +550,7 @@ int main(int argc, char **argv)
       ok sweeps
       ok changes
       ok zero
+      ok colors
+      ok colors zero
 
 TEST*/

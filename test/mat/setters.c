@@ -264,6 +264,7 @@ int main(int argc, char **argv)
     for (int side = 0; side < 2; side++) PetscCall(DescribeBatch((PetscBool)side, PETSC_TRUE, text[side]));
     PetscCall(Judge("MatBatchSetAtomic", text[0], text[1]));
   }
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "skip MatShadowSetSOR: test/ksp/sor.c shows it in sweeps\n"));
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "skip MatShadowSetHalo: src/ksp/examples/multigpu.c shows it on several processes\n"));
   return TestFinalize();
 }

@@ -52,6 +52,7 @@ program setters
   PetscCallA(MatShadowSetTune(A, MAT_SHADOW_TUNE_OFF, ierr))
   PetscCallA(MatShadowSetDevice(A, MAT_SHADOW_DEVICE_CPU, ierr))
   PetscCallA(MatShadowSetHalo(A, MAT_SHADOW_HALO_AUTO, ierr))
+  PetscCallA(MatShadowSetSOR(A, MAT_SHADOW_SOR_NATURAL, ierr))
   PetscCallA(MatShadowSetValues(A, MAT_SHADOW_VALUES_DOUBLE, ierr))
   PetscCallA(MatNUSSELLSetTune(A, MAT_NUSSELL_TUNE_MODEL, ierr))
   PetscCallA(MatNUSSELLSetSegmentation(A, MAT_NUSSELL_SEGMENTATION_UNIFORM, ierr))
@@ -209,6 +210,7 @@ expect "effects of setters: the program" 0 "^$" sh -c '"$@" && echo' - "$compile
 for name in $(grep -ohE "name='Mat[A-Za-z]*Set[A-Z][A-Za-z]+'" "$source/petscamb.F90" | cut -d"'" -f2 | sort -u); do
   case $name in
   MatShadowSetHalo) echo "skip effect of $name: only several processes with GPUs show it" ;;
+  MatShadowSetSOR) echo "skip effect of $name: products do not show it; python.sh and sor.c do" ;;
   MatHashGEMMSetAccumulator) expect "effect of $name" 0 "by hash 0, .*heap [1-9]" ./effects -info :mat ;;
   MatShadowSetUp) expect "effect of $name" 0 "^effect of $name: T$" ./effects ;;
   *) expect "effect of $name" 0 "^effect of $name$" ./effects ;;

@@ -110,7 +110,7 @@ setters = {
     "nussell_set_chunk": ("nussell", (8, 8), (16, 64)),
     "nussell_set_segments": ("nussell", (32, 1, 64, 1), (64, 2, 128, 1)),
 }
-others = {"set_up", "set_halo", "hashgemm_set_accumulator"}
+others = {"set_up", "set_halo", "set_sor", "hashgemm_set_accumulator"}
 
 
 def effect(name, kind, arguments):
@@ -130,11 +130,25 @@ def effect(name, kind, arguments):
     return {key: value for key, value in petscamb.info(A).items() if not key.startswith("time")}, petscamb.figures(A)
 
 
+def swept(order):
+    A = petscamb.load(sys.argv[1], "amb")
+    petscamb.set_device(A, "cpu")
+    petscamb.set_sor(A, order)
+    pc = PETSc.PC().create()
+    pc.setOperators(A)
+    pc.setType("sor")
+    x, y = A.createVecs()
+    x.set(1)
+    pc.apply(x, y)
+    return y.norm()
+
+
 assert {name for name in dir(petscamb) if re.search("(^|_)set_", name)} == set(setters) | others
 for name, (kind, first, second) in setters.items():
     assert effect(name, kind, first) != effect(name, kind, second), name
     print("effect of", name)
 assert effect("set_tune", "amb", ("measure",))[0]["conversions"] == 0 and effect("set_up", "amb", ())[0]["conversions"] == 1
+assert swept("natural") == swept("auto") != swept("color")
 print("effect of set_up")
 END
 expect "each setter has an effect" 0 "^effect of set_up$" "$python" setters.py "$root/data/cage10.mtx.gz"

@@ -32,6 +32,9 @@ module petscamb
     enumerator :: MAT_SHADOW_HALO_AUTO, MAT_SHADOW_HALO_MPI, MAT_SHADOW_HALO_NCCL, MAT_SHADOW_HALO_STAGED, MAT_SHADOW_HALO_PEER
   end enum
   enum, bind(C)
+    enumerator :: MAT_SHADOW_SOR_AUTO, MAT_SHADOW_SOR_NATURAL, MAT_SHADOW_SOR_COLOR
+  end enum
+  enum, bind(C)
     enumerator :: MAT_NUSSELL_SEGMENTATION_NONUNIFORM, MAT_NUSSELL_SEGMENTATION_UNIFORM, MAT_NUSSELL_SEGMENTATION_NONE
   end enum
   enum, bind(C)
@@ -50,6 +53,7 @@ module petscamb
   public :: MAT_SHADOW_TUNE_OFF, MAT_SHADOW_TUNE_MODEL, MAT_SHADOW_TUNE_MEASURE, MAT_SHADOW_TUNE_ONLINE
   public :: MAT_SHADOW_VALUES_DOUBLE, MAT_SHADOW_VALUES_EXACT, MAT_SHADOW_VALUES_SINGLE, MAT_SHADOW_VALUES_TABLE
   public :: MAT_SHADOW_DEVICE_AUTO, MAT_SHADOW_DEVICE_CPU, MAT_SHADOW_DEVICE_GPU
+  public :: MAT_SHADOW_SOR_AUTO, MAT_SHADOW_SOR_NATURAL, MAT_SHADOW_SOR_COLOR
   public :: MAT_SHADOW_HALO_AUTO, MAT_SHADOW_HALO_MPI, MAT_SHADOW_HALO_NCCL, MAT_SHADOW_HALO_STAGED, MAT_SHADOW_HALO_PEER
   public :: MAT_NUSSELL_SEGMENTATION_NONUNIFORM, MAT_NUSSELL_SEGMENTATION_UNIFORM, MAT_NUSSELL_SEGMENTATION_NONE
   public :: MAT_NUSSELL_ROWS_SELL, MAT_NUSSELL_ROWS_JDS
@@ -104,6 +108,11 @@ module petscamb
       integer(c_intptr_t), value :: A
       integer(c_int), value      :: halo
     end function SetHaloC
+    integer(c_int) function SetSORC(A, order) bind(C, name='MatShadowSetSOR')
+      import
+      integer(c_intptr_t), value :: A
+      integer(c_int), value      :: order
+    end function SetSORC
     integer(c_int) function GetInfoC(A, info) bind(C, name='MatShadowGetInfo')
       import
       integer(c_intptr_t), value :: A
@@ -168,7 +177,7 @@ module petscamb
     end function GetCommC
   end interface
 
-  public :: PetscAMBInitializePackage, MatShadowSetUp, MatShadowSetTune, MatShadowSetValues, MatShadowSetDevice, MatShadowSetHalo, MatShadowGetInfo, MatShadowGetFigure
+  public :: PetscAMBInitializePackage, MatShadowSetUp, MatShadowSetTune, MatShadowSetValues, MatShadowSetDevice, MatShadowSetHalo, MatShadowSetSOR, MatShadowGetInfo, MatShadowGetFigure
   public :: MatAMBSetBlockSize, MatNUSSELLSetSegmentation, MatNUSSELLSetRows, MatNUSSELLSetTune, MatNUSSELLSetChunk, MatNUSSELLSetSegments, MatHashGEMMSetAccumulator
   public :: MatLoadMatrixMarket, MatLoadGetFormat
 
@@ -233,6 +242,13 @@ contains
     PetscErrorCode, intent(out) :: ierr
     ierr = SetHaloC(Handle(A), halo)
   end subroutine MatShadowSetHalo
+
+  subroutine MatShadowSetSOR(A, order, ierr)
+    Mat, intent(in)             :: A
+    integer(c_int), intent(in)  :: order
+    PetscErrorCode, intent(out) :: ierr
+    ierr = SetSORC(Handle(A), order)
+  end subroutine MatShadowSetSOR
 
   subroutine MatShadowGetInfo(A, info, ierr)
     Mat, intent(in)                  :: A

@@ -161,6 +161,11 @@ def set_halo(mat, value):
     _set("MatShadowSetHalo", "MatShadowHalos", mat, value)
 
 
+def set_sor(mat, value):
+    """The order of rows in sweeps of PCSOR: auto (the default), natural or color; MatShadowSetSOR()."""
+    _set("MatShadowSetSOR", "MatShadowSORs", mat, value)
+
+
 def set_up(mat):
     """Converts the matrix now, not with the first products; MatShadowSetUp()."""
     _call("MatShadowSetUp", mat)

@@ -2,6 +2,8 @@
 /*
    MatSOR() of matrices on the host: single sweeps from an initial guess of zero, as PCSOR makes them, run from windows of rows sorted by level (factorsolve.h), with
    PETSc's order of rows and PETSc's sums. All other sweeps are PETSc's, and so are the first ones with a matrix, until as many more would repay the layout.
+
+   With rows by color, on a GPU or if the user wants it, all sweeps run from the layout of sorhost.h, but for those of Eisenstat and those with a zero on the diagonal.
 */
 #include "mat/factor/glue/sor.h"
 #include "mat/factor/host/factorpolicy.h"
@@ -23,6 +25,11 @@ typedef struct {
   FactorSolver       solver;
   PetscInt          *diagonal; /* its place in each row */
   PetscScalar       *work;     /* a number a row */
+  SORColor           color;
+  PetscInt           nz;
+  PetscInt           colors; /* of the last sweep, or 0 */
+  PetscBool          device; /* the GPU made it */
+  MatSORAMBCall     *asked;  /* the next sweep is not made but described here */
 } MatSORAMB;
 
 static PetscErrorCode SORReset(MatSORAMB *s)
@@ -31,6 +38,7 @@ static PetscErrorCode SORReset(MatSORAMB *s)
   FactorSolverDestroy(&s->solver);
   PetscCall(PetscFree2(s->diagonal, s->work));
   s->current = s->declined = s->singular = PETSC_FALSE;
+  SORColorReset(&s->color);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -110,46 +118,146 @@ static PetscErrorCode SORSetDiagonal(Mat A, MatSORAMB *s, PetscReal omega, Petsc
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode MatSOR_AMB(Mat A, Vec b, PetscReal omega, MatSORType flag, PetscReal shift, PetscInt its, PetscInt lits, Vec x)
+/* Gets the context of a matrix whose MatSOR() is that of petsc-amb, or NULL */
+static PetscErrorCode SORGet(Mat A, MatSORAMB **s)
 {
-  const PetscBool    forward  = (PetscBool)((flag & (SOR_FORWARD_SWEEP | SOR_LOCAL_FORWARD_SWEEP)) != 0);
-  const PetscBool    backward = (PetscBool)((flag & (SOR_BACKWARD_SWEEP | SOR_LOCAL_BACKWARD_SWEEP)) != 0);
-  const PetscBool    serves   = (PetscBool)((flag & SOR_ZERO_INITIAL_GUESS) && !(flag & (SOR_EISENSTAT | SOR_APPLY_UPPER | SOR_APPLY_LOWER)) && its * lits == 1 && (forward || backward) && omega != 0);
-  PetscContainer     container;
+  PetscContainer container;
+
+  PetscFunctionBegin;
+  *s = NULL;
+  PetscCall(PetscObjectQuery((PetscObject)A, SOR_NAME, (PetscObject *)&container));
+  if (container) PetscCall(PetscContainerGetPointer(container, (void **)s));
+  if (*s && (*s)->owner != A) *s = NULL; /* MatHeaderMerge() leaves the operation, and another matrix's container */
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Drops what belongs to an older pattern */
+static PetscErrorCode SORLookAt(Mat A, MatSORAMB *s)
+{
+  SysCSR   csr;
+  PetscInt bs;
+
+  PetscFunctionBegin;
+  PetscCall(MatAIJGetPattern(A, &csr));
+  PetscCall(MatGetBlockSize(A, &bs));
+  if (bs > SOR_BLOCK_MOST) bs = 1;
+  if (s->pattern != A->nonzerostate || s->i != csr.i || s->color.bs != bs) PetscCall(SORReset(s));
+  s->pattern  = A->nonzerostate;
+  s->i        = csr.i;
+  s->nz       = (PetscInt)csr.nz;
+  s->color.bs = bs;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* As PETSc counts them */
+static PetscErrorCode SORLogFlops(const MatSORAMBCall *call, PetscInt nz)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscLogFlops((call->sweep.forward + call->sweep.backward) * (PetscLogDouble)call->sweep.its * (PetscLogDouble)nz));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Sets *by if rows are swept by color */
+static PetscErrorCode SORIsByColor(Mat A, PetscBool *by)
+{
+  MatShadow *s;
+
+  PetscFunctionBegin;
+  *by = PETSC_FALSE;
+  if (!MatShadowIsSequential(A)) PetscFunctionReturn(PETSC_SUCCESS); /* it has become a matrix of PETSc */
+  PetscCall(MatShadowGet(A, &s));
+  *by = (PetscBool)(s->sor == MAT_SHADOW_SOR_COLOR || (s->sor == MAT_SHADOW_SOR_AUTO && MatAIJValuesOnDevice(A)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Sweeps by color; *done: it did */
+static PetscErrorCode SORSweepColor(Mat A, MatSORAMB *s, const MatSORAMBCall *call, Vec b, Vec x, PetscBool *done)
+{
+  const char *before = s->color.reason;
+  MatShadow  *shadow;
+
+  PetscFunctionBegin;
+  PetscCall(MatShadowGet(A, &shadow));
+  if (MatAIJValuesOnDevice(A) && !before) PetscCall(SORColorSweepDevice(A, &s->color, call, b, x, done));
+  s->device = *done;
+  if (!*done && shadow->sor == MAT_SHADOW_SOR_COLOR && !before) {
+    const PetscScalar *from;
+    PetscScalar       *to;
+
+    PetscCall(SORColorSetUp(A, &s->color, call->sweep.omega, call->shift));
+    if (s->color.host && !s->color.of[0].singular) {
+      PetscCall(VecGetArrayRead(b, &from));
+      if (call->sweep.zero) PetscCall(VecGetArrayWrite(x, &to));
+      else PetscCall(VecGetArray(x, &to));
+      SORHostSweep(s->color.host, &call->sweep, from, to);
+      PetscCall(SORLogFlops(call, s->nz));
+      if (call->sweep.zero) PetscCall(VecRestoreArrayWrite(x, &to));
+      else PetscCall(VecRestoreArray(x, &to));
+      PetscCall(VecRestoreArrayRead(b, &from));
+      *done = PETSC_TRUE;
+    }
+  }
+  if (*done) s->colors = s->color.colors;
+  if (s->color.reason && !before) PetscCall(PetscInfo(A, "MatSOR() sweeps in the natural order: %s\n", s->color.reason));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Sweeps over windows in the natural order; *done: it did */
+static PetscErrorCode SORSweepNatural(Mat A, MatSORAMB *s, const MatSORAMBCall *call, Vec b, Vec x, PetscBool *done)
+{
   PetscObjectState   state;
   SysCSR             csr;
-  MatSORAMB         *s = NULL;
   const PetscScalar *from;
   PetscScalar       *to;
 
   PetscFunctionBegin;
-  if (serves) PetscCall(PetscObjectQuery((PetscObject)A, SOR_NAME, (PetscObject *)&container));
-  if (serves && container) PetscCall(PetscContainerGetPointer(container, (void **)&s));
-  if (s && s->owner == A) {
-    PetscCall(MatAIJGetArrays(A, &csr));
-    PetscCall(PetscObjectStateGet((PetscObject)A, &state));
-    if (s->pattern != A->nonzerostate || s->i != csr.i) PetscCall(SORReset(s));
-    if (s->state != state || s->a != csr.a) {
-      s->current = s->singular = PETSC_FALSE;
-      s->sweeps                = 0;
-    }
-    s->pattern = A->nonzerostate;
-    s->state   = state;
-    s->i       = csr.i;
-    s->a       = csr.a;
-    if (!s->current && !s->declined && s->sweeps++ >= (s->solver ? SOR_UPDATE_SWEEPS : SOR_LAYOUT_SWEEPS)) PetscCall(SORSetUp(A, s));
-    if (s->current && (s->omega != omega || s->shift != shift)) PetscCall(SORSetDiagonal(A, s, omega, shift));
+  PetscCall(MatAIJGetArrays(A, &csr));
+  PetscCall(PetscObjectStateGet((PetscObject)A, &state));
+  if (s->state != state || s->a != csr.a) {
+    s->current = s->singular = PETSC_FALSE;
+    s->sweeps                = 0;
   }
-  if (!s || s->owner != A || !s->current || s->singular) {
-    PetscCall((*MatAIJBaseSeq.sor)(A, b, omega, flag, shift, its, lits, x));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
+  s->state = state;
+  s->a     = csr.a;
+  if (!s->current && !s->declined && s->sweeps++ >= (s->solver ? SOR_UPDATE_SWEEPS : SOR_LAYOUT_SWEEPS)) PetscCall(SORSetUp(A, s));
+  if (s->current && (s->omega != call->sweep.omega || s->shift != call->shift)) PetscCall(SORSetDiagonal(A, s, call->sweep.omega, call->shift));
+  if (!s->current || s->singular) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(VecGetArrayRead(b, &from));
   PetscCall(VecGetArrayWrite(x, &to));
-  FactorSolverSweep(s->solver, omega, forward, backward, from, s->work, to);
+  FactorSolverSweep(s->solver, call->sweep.omega, call->sweep.forward, call->sweep.backward, from, s->work, to);
+  PetscCall(SORLogFlops(call, s->nz));
   PetscCall(VecRestoreArrayWrite(x, &to));
   PetscCall(VecRestoreArrayRead(b, &from));
-  PetscCall(PetscLogFlops((forward + backward) * (PetscLogDouble)csr.nz));
+  *done = PETSC_TRUE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MatSOR_AMB(Mat A, Vec b, PetscReal omega, MatSORType flag, PetscReal shift, PetscInt its, PetscInt lits, Vec x)
+{
+  MatSORAMBCall call;
+  MatSORAMB    *s    = NULL;
+  PetscBool     done = PETSC_FALSE, color = PETSC_FALSE;
+
+  PetscFunctionBegin;
+  call.sweep.forward  = (flag & (SOR_FORWARD_SWEEP | SOR_LOCAL_FORWARD_SWEEP)) != 0;
+  call.sweep.backward = (flag & (SOR_BACKWARD_SWEEP | SOR_LOCAL_BACKWARD_SWEEP)) != 0;
+  call.sweep.zero     = (flag & SOR_ZERO_INITIAL_GUESS) != 0;
+  call.sweep.its      = (int)(its * lits);
+  call.sweep.omega    = omega;
+  call.shift          = shift;
+  if (!(flag & (SOR_EISENSTAT | SOR_APPLY_UPPER | SOR_APPLY_LOWER)) && (call.sweep.forward || call.sweep.backward) && omega != 0) PetscCall(SORGet(A, &s));
+  if (s && s->asked) {
+    *s->asked = call;
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  if (s) {
+    PetscCall(SORLookAt(A, s));
+    PetscCall(SORIsByColor(A, &color));
+    s->colors = 0;
+    if (color) PetscCall(SORSweepColor(A, s, &call, b, x, &done));
+    else if (!MatAIJIsCUSPARSE(A) && call.sweep.zero && call.sweep.its == 1) PetscCall(SORSweepNatural(A, s, &call, b, x, &done));
+  }
+  if (!done) PetscCall((*MatAIJGetBase(A)->sor)(A, b, omega, flag, shift, its, lits, x));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -159,20 +267,64 @@ PetscErrorCode MatSORAMBInstall(Mat A)
   MatSORAMB     *s;
 
   PetscFunctionBegin;
-  if (!MatShadowIsSequential(A) || MatAIJIsCUSPARSE(A) || (A->ops->sor != MatAIJBaseSeq.sor && A->ops->sor != MatSOR_AMB)) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscObjectQuery((PetscObject)A, SOR_NAME, (PetscObject *)&container)); /* MatHeaderMerge() leaves the operation, and another matrix's container or none */
-  if (container) {
-    PetscCall(PetscContainerGetPointer(container, (void **)&s));
-    if (s->owner == A) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!MatShadowIsSequential(A) || (A->ops->sor != MatAIJGetBase(A)->sor && A->ops->sor != MatSOR_AMB)) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(SORGet(A, &s));
+  if (!s) {
+    PetscCall(PetscNew(&s));
+    s->owner   = A;
+    s->pattern = A->nonzerostate;
+    PetscCall(PetscContainerCreate(PETSC_COMM_SELF, &container));
+    PetscCall(PetscContainerSetPointer(container, s));
+    PetscCall(PetscContainerSetCtxDestroy(container, SORDestroy));
+    PetscCall(PetscObjectCompose((PetscObject)A, SOR_NAME, (PetscObject)container));
+    PetscCall(PetscContainerDestroy(&container));
   }
-  PetscCall(PetscNew(&s));
-  s->owner   = A;
-  s->pattern = A->nonzerostate;
-  PetscCall(PetscContainerCreate(PETSC_COMM_SELF, &container));
-  PetscCall(PetscContainerSetPointer(container, s));
-  PetscCall(PetscContainerSetCtxDestroy(container, SORDestroy));
-  PetscCall(PetscObjectCompose((PetscObject)A, SOR_NAME, (PetscObject)container));
-  PetscCall(PetscContainerDestroy(&container));
-  A->ops->sor = MatSOR_AMB;
+  A->ops->sor = MatSOR_AMB; /* a matrix that was deferred has PETSc's again */
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode MatSORAMBGetColors(Mat A, PetscInt *colors, PetscBool *device)
+{
+  MatSORAMB *s;
+
+  PetscFunctionBegin;
+  PetscCall(SORGet(A, &s));
+  *colors = s && A->ops->sor == MatSOR_AMB ? s->colors : 0;
+  *device = (PetscBool)(*colors && s->device);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode MatSORAMBAsk(Mat A, MatSORAMBCall *call, PetscBool *color)
+{
+  MatSORAMB *s;
+
+  PetscFunctionBegin;
+  *color = PETSC_FALSE;
+  PetscCall(SORGet(A, &s));
+  if (!s || A->ops->sor != MatSOR_AMB) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(SORIsByColor(A, color));
+  s->asked = *color ? call : NULL;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode MatSORAMBGetDevice(Mat A, const MatSORAMBCall *call, SORDevice *device, PetscInt *made, const char **why)
+{
+  MatSORAMB *s;
+
+  PetscFunctionBegin;
+  *device = NULL;
+  *made   = 0;
+  if (!A->rmap->n) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(SORGet(A, &s));
+  PetscCall(SORLookAt(A, s));
+  if (MatAIJValuesOnDevice(A) && !s->color.reason) PetscCall(SORColorSetUpDevice(A, &s->color, call->sweep.omega, call->shift));
+  *device = s->color.device;
+  *made   = s->color.made;
+  if (!*device) *why = s->color.reason ? s->color.reason : "the matrix is on the host";
+  else if (s->color.of[1].singular) *why = "a zero is on the diagonal";
+  else {
+    s->colors = s->color.colors;
+    s->device = PETSC_TRUE;
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

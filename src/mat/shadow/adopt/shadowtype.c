@@ -47,6 +47,7 @@ static PetscErrorCode MatShadowSetFromOptions(Mat A, MatShadow *s)
   PetscCall(PetscOptionsEnum("-mat_shadow_tune", "How to choose between the format and the AIJ", "MatShadowSetTune", MatShadowTunes, (PetscEnum)s->tune, (PetscEnum *)&s->tune, NULL));
   PetscCall(PetscOptionsEnum("-mat_shadow_values", "How the format stores values", "MatShadowSetValues", MatShadowValuesNames, (PetscEnum)s->values, (PetscEnum *)&s->values, NULL));
   PetscCall(PetscOptionsBool("-mat_shadow_keep_aij", "On a GPU, the AIJ keeps its copy there beside the format", "MatShadowSetKeepAIJ", s->keep, &s->keep, NULL));
+  PetscCall(PetscOptionsEnum("-mat_shadow_sor", "The order of rows in sweeps of PCSOR; auto: color on a GPU, natural on the host", "MatShadowSetSOR", MatShadowSORs, (PetscEnum)s->sor, (PetscEnum *)&s->sor, NULL));
   PetscCall(PetscOptionsEnum("-mat_shadow_halo", "How GPUs exchange entries of x; old name: -mat_TYPE_halo", "MatShadowSetHalo", MatShadowHalos, (PetscEnum)s->halo_wanted, (PetscEnum *)&s->halo_wanted, NULL));
   if (s->format->setfromoptions) PetscCall((*s->format->setfromoptions)(s->params, &s->tune, PetscOptionsObject));
   PetscOptionsEnd();
@@ -82,6 +83,7 @@ PetscErrorCode MatShadowCompose(Mat A, const MatShadowFormat *format, const MatS
     s->tune        = parent->tune;
     s->values      = parent->values;
     s->keep        = parent->keep;
+    s->sor         = parent->sor;
     s->halo_wanted = parent->halo_wanted;
     PetscCall(PetscMemcpy(s->params, parent->params, format->params_size));
   } else {
@@ -192,6 +194,7 @@ static PetscErrorCode MatDuplicate_Shadow(Mat A, MatDuplicateOption option, Mat 
   to->tune        = from->tune;
   to->values      = from->values;
   to->keep        = from->keep;
+  to->sor         = from->sor;
   to->halo_wanted = from->halo_wanted;
   to->view        = from->view; /* PETSc copies the original's view, perhaps a DMDA's */
   PetscCall(PetscMemcpy(to->params, from->params, from->format->params_size));

@@ -87,6 +87,7 @@ typedef struct _MatShadow {
   MatShadowTune           tune;
   MatShadowValues         values;
   PetscBool               keep; /* the AIJCUSPARSE keeps its device copy beside the format */
+  MatShadowSOR            sor;  /* the order of rows in sweeps of MatSOR() */
   void                   *params;
   MatShadowPhase          phase;
   const MatShadowOps     *side;  /* the functions of the format on the host or on the device */

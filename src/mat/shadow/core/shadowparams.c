@@ -14,6 +14,7 @@ PetscErrorCode MatShadowCopyParams(Mat A, MatShadow *s, void *ctx)
     s->tune   = from->tune;
     s->values = from->values;
     s->keep   = from->keep;
+    s->sor    = from->sor;
     PetscCall(PetscMemcpy(s->params, from->params, s->format->params_size));
   }
   PetscCall(MatShadowDrop(s));

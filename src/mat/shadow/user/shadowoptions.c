@@ -37,6 +37,7 @@ static struct {
   {"mat_shadow_tune",           NULL,                           0},
   {"mat_shadow_values",         NULL,                           0},
   {"mat_shadow_keep_aij",       NULL,                           0},
+  {"mat_shadow_sor",            NULL,                           0},
   {"mat_shadow_halo",           NULL,                           0},
   {"mat_shadow_device",         NULL,                           0},
   {"mat_spmm_tiles",            NULL,                           0}

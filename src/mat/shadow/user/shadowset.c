@@ -6,6 +6,7 @@
 
 const char *const MatShadowDevices[]     = {"auto", "cpu", "gpu", "MatShadowDevice", "MAT_SHADOW_DEVICE_", NULL};
 const char *const MatShadowHalos[]       = {"auto", "mpi", "nccl", "staged", "peer", "MatShadowHalo", "MAT_SHADOW_HALO_", NULL};
+const char *const MatShadowSORs[]        = {"auto", "natural", "color", "MatShadowSOR", "MAT_SHADOW_SOR_", NULL};
 const char *const MatShadowValuesNames[] = {"double", "exact", "single", "table", "MatShadowValues", "MAT_SHADOW_VALUES_", NULL};
 _Static_assert((int)MAT_SHADOW_VALUES_EXACT == SYS_VALUES_EXACT && (int)MAT_SHADOW_VALUES_SINGLE == SYS_VALUES_SINGLE && (int)MAT_SHADOW_VALUES_TABLE == SYS_VALUES_TABLE, "the kernels have the same numbers");
 const char *const MatShadowTunes[] = {"off", "model", "measure", "online", "MatShadowTune", "MAT_SHADOW_TUNE_", NULL};
@@ -54,6 +55,24 @@ static PetscErrorCode MatShadowSetKeepAIJ_Shadow(Mat A, PetscBool keep)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode MatShadowSetSOR_One(Mat A, MatShadow *s, void *order)
+{
+  PetscFunctionBegin;
+  s->sor = *(const MatShadowSOR *)order;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MatShadowSetSOR_Shadow(Mat A, MatShadowSOR order)
+{
+  MatShadow *s;
+
+  PetscFunctionBegin;
+  PetscCall(MatShadowGet(A, &s));
+  PetscCall(MatShadowSetSOR_One(A, s, &order));
+  PetscCall(MatShadowForEach(A, MatShadowSetSOR_One, &order));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode MatShadowComposeSetters(Mat A, PetscBool add)
 {
   PetscFunctionBegin;
@@ -61,6 +80,7 @@ PetscErrorCode MatShadowComposeSetters(Mat A, PetscBool add)
   PetscCall(PetscObjectComposeFunction((PetscObject)A, "MatShadowSetValues_C", add ? MatShadowSetValues_Shadow : NULL));
   PetscCall(PetscObjectComposeFunction((PetscObject)A, "MatShadowSetKeepAIJ_C", add ? MatShadowSetKeepAIJ_Shadow : NULL));
   PetscCall(PetscObjectComposeFunction((PetscObject)A, "MatShadowSetDevice_C", add ? MatShadowSetDevice_Shadow : NULL));
+  PetscCall(PetscObjectComposeFunction((PetscObject)A, "MatShadowSetSOR_C", add ? MatShadowSetSOR_Shadow : NULL));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -229,6 +249,52 @@ PetscErrorCode MatShadowSetKeepAIJ(Mat A, PetscBool keep)
   PetscValidHeaderSpecific(A, MAT_CLASSID, 1);
   PetscValidLogicalCollectiveBool(A, keep, 2);
   PetscTryMethod(A, "MatShadowSetKeepAIJ_C", (Mat, PetscBool), (A, keep));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+  MatShadowSetSOR - sets the order of rows in sweeps of `PCSOR` over a matrix of a shadow format, such as `MATAMB`
+
+  Logically Collective
+
+  Input Parameters:
++ A     - the matrix; nothing happens if its type has no shadow
+- order - `MAT_SHADOW_SOR_AUTO` (the default), `MAT_SHADOW_SOR_NATURAL` or `MAT_SHADOW_SOR_COLOR`
+
+  Options Database Key:
+. -mat_shadow_sor <auto,natural,color> - the same for matrices created later
+
+  Level: intermediate
+
+  Notes:
+  With `MAT_SHADOW_SOR_NATURAL`, `MatSOR()` visits the rows one after the other, as PETSc does, on the host.
+
+  With `MAT_SHADOW_SOR_COLOR`, rows that depend on one another get different colors, and sweeps visit the colors one after the other: on the GPU if the matrix and
+  the vectors are there, or with threads on the host. The rows of a block (`MatSetBlockSize()`, of at most 16 rows) are one node, and the inverse of its diagonal block is
+  applied. Iterations may be more or fewer than with the natural order. Each process sweeps over its own rows, as `MatSOR()` of PETSc does.
+
+  With `MAT_SHADOW_SOR_AUTO` the order is by color if the matrix and the vectors are on a GPU, and natural otherwise.
+
+  Sweeps of Eisenstat's trick, sweeps over rows without a diagonal, and those with a zero on the diagonal are PETSc's.
+
+  Errors:
+. `PETSC_ERR_ARG_OUTOFRANGE` - `order` is none of these
+
+  Example:
+.vb
+  PetscCall(MatShadowSetSOR(A, MAT_SHADOW_SOR_NATURAL)); // PETSc's order of rows, also on a GPU
+  PetscCall(KSPSolve(ksp, b, x));                        // with -pc_type sor
+.ve
+
+.seealso: `MatShadowSOR`, `MatShadowSetDevice()`, `MATAMB`, `PCSOR`
+@*/
+PetscErrorCode MatShadowSetSOR(Mat A, MatShadowSOR order)
+{
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(A, MAT_CLASSID, 1);
+  PetscValidLogicalCollectiveEnum(A, order, 2);
+  PetscCheck(order >= MAT_SHADOW_SOR_AUTO && order <= MAT_SHADOW_SOR_COLOR, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_OUTOFRANGE, "No such order: %d; use MAT_SHADOW_SOR_AUTO, NATURAL or COLOR", (int)order);
+  PetscTryMethod(A, "MatShadowSetSOR_C", (Mat, MatShadowSOR), (A, order));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -85,7 +85,7 @@ static PetscErrorCode KSPAMBChebyshevServes(KSP ksp, KSPAMB *amb, const char **w
   if (amb->optimized) *why = "the polynomials are of the optimized fourth kind";
   else if (ksp->normtype != KSP_NORM_NONE) *why = "norms are wanted";
   else if (ksp->err_hist) *why = "a history of errors is wanted";
-  else if (amb->kind == FUSED_OTHER) *why = "no pass applies the preconditioner";
+  else if (amb->kind == FUSED_OTHER && !amb->sweeps) *why = "no pass applies the preconditioner";
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -71,6 +71,7 @@ struct _KSPAMB {
 
   /* Chebyshev */
   PetscBool local;                                             /* the method makes no sums over processes */
+  PetscBool sweeps;                                            /* the caller of KSPAMBServes() applies PCSOR itself */
   PetscBool bounds;                                            /* the next two numbers are known */
   PetscBool fourth, optimized;                                 /* polynomials of the fourth kind, of the optimized fourth kind */
   PetscReal scale, quarter;                                    /* of the preconditioner; a quarter of alpha^2, where scaled eigenvalues lie between 1 - alpha and 1 + alpha */

@@ -102,12 +102,66 @@ static PetscErrorCode MGCycleChebyshevStep(KSP ksp, KSPAMB *amb, Mat A, FusedPas
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Gets what PCSOR of a smoother asks of the matrix of this process. PETSc has no function that returns the shift: PCSOR is applied, and MatSOR() describes itself. */
+static PetscErrorCode MGCycleGetSweep(KSP ksp, MatSORAMBCall *call, const char **why)
+{
+  const PetscInt *columns;
+  Mat             block[2];
+  MatSORType      type;
+  PetscInt        its;
+  PetscBool       color = PETSC_FALSE;
+  PetscErrorCode  error;
+
+  PetscFunctionBegin;
+  PetscCall(PCSORGetIterations(ksp->pc, &its, NULL));
+  PetscCall(PCSORGetSymmetric(ksp->pc, &type));
+  *why = "rows are not swept by color";
+  if (!MatShadowIsOurs(ksp->pc->pmat)) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatAIJGetBlocks(ksp->pc->pmat, block, &columns));
+  *why = NULL;
+  if (its != 1 || (type & (SOR_EISENSTAT | SOR_APPLY_UPPER | SOR_APPLY_LOWER)) || !(type & (block[1] ? SOR_LOCAL_SYMMETRIC_SWEEP : SOR_LOCAL_SYMMETRIC_SWEEP | SOR_SYMMETRIC_SWEEP))) *why = "a sweep of a smoother is not one of each process";
+  if (!*why) PetscCall(MatSORAMBAsk(block[0], call, &color));
+  if (!*why && !color) *why = "rows are not swept by color";
+  if (*why) PetscFunctionReturn(PETSC_SUCCESS);
+  error = (*ksp->pc->ops->apply)(ksp->pc, ksp->vec_rhs, ksp->work[0]);
+  PetscCall(MatSORAMBAsk(block[0], NULL, &color));
+  PetscCall(error);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+typedef struct {
+  MGCycle      *cycle;
+  MatSORAMBCall call;
+} MGCycleSweeps;
+
+/* A step of KSPAMBChebyshevIterate() with PCSOR */
+static PetscErrorCode MGCycleSweepStep(KSP ksp, KSPAMB *amb, Mat A, FusedPass *pass, const Vec v[], void *ctx)
+{
+  MGCycleSweeps *s    = (MGCycleSweeps *)ctx;
+  MGCycleStep   *step = NULL;
+
+  PetscFunctionBegin;
+  if (v[FUSED_P]) PetscCall(MGCycleAddProduct(s->cycle, A, PETSC_FALSE, -1.0, v[FUSED_P], v[FUSED_R], v[FUSED_W]));
+  PetscCall(MGCycleAdd(s->cycle, MG_CYCLE_SWEEP, &step));
+  step->smoother   = ksp;
+  step->call       = s->call;
+  step->a          = pass->a;
+  step->b          = pass->b;
+  step->c          = pass->c;
+  step->x          = v[FUSED_P] ? v[FUSED_W] : v[FUSED_R];
+  step->v[FUSED_X] = v[FUSED_X];
+  step->v[FUSED_P] = v[FUSED_P];
+  step->v[FUSED_Z] = v[FUSED_Z];
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode MGCycleSmoothSet(MGCycle *c, KSP ksp, const char **why)
 {
   PetscErrorCode (*solve)(KSP, KSPAMB *);
-  PetscBool chebyshev = PETSC_FALSE, nullspace;
-  KSPAMB   *amb;
-  Mat       A;
+  PetscBool     chebyshev = PETSC_FALSE, nullspace, sor;
+  MGCycleSweeps sweeps    = {.cycle = c};
+  KSPAMB       *amb;
+  Mat           A;
 
   PetscFunctionBegin;
   if (ksp->setupstage != KSP_SETUP_NEWRHS) PetscCall(KSPSetUp(ksp));
@@ -122,8 +176,15 @@ static PetscErrorCode MGCycleSmoothSet(MGCycle *c, KSP ksp, const char **why)
   else if (MGCycleWatched(ksp)) *why = "a monitor or a view is attached to a smoother";
   else if (nullspace) *why = "an operator has a null space";
   else if (ksp->reason == KSP_DIVERGED_PC_FAILED || ksp->pc->failedreason) *why = "the set-up of a smoother failed";
-  else PetscCall(KSPAMBServes(ksp, amb, why, &solve));
-  if (!*why) PetscCall(KSPAMBChebyshevIterate(ksp, amb, MGCycleChebyshevStep, c));
+  if (*why) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscObjectTypeCompare((PetscObject)ksp->pc, PCSOR, &sor));
+  amb->sweeps = sor;
+  PetscCall(KSPAMBServes(ksp, amb, why, &solve));
+  amb->sweeps = PETSC_FALSE;
+  if (sor && !*why) PetscCall(MGCycleGetSweep(ksp, &sweeps.call, why));
+  if (*why) PetscFunctionReturn(PETSC_SUCCESS);
+  if (sor) PetscCall(KSPAMBChebyshevIterate(ksp, amb, MGCycleSweepStep, &sweeps));
+  else PetscCall(KSPAMBChebyshevIterate(ksp, amb, MGCycleChebyshevStep, c));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -7,23 +7,26 @@
 
 #include <petsc/private/pcmgimpl.h>
 
+#include "mat/factor/glue/sor.h"
 #include "ksp/ksp/impls/ambchebyshev/ambchebyshev.h"
 
 typedef enum {
   MG_CYCLE_PRODUCT, /* z = alpha A x + y, or alpha A x without a y; A or its transpose */
   MG_CYCLE_PASS,    /* of a smoother: FusedKernels.chebyshev of a, b, c and the vectors v */
+  MG_CYCLE_SWEEP,   /* of a smoother: v[FUSED_X] = a times the sweep of SOR by color over x, from a guess of zero, + b v[FUSED_P] + c v[FUSED_Z] */
   MG_CYCLE_COARSEST /* z = the inverse of the coarsest operator times x */
 } MGCycleKind;
 
 typedef struct {
-  MGCycleKind kind;
-  Mat         A;
-  PetscBool   transpose;
-  PetscReal   alpha;
-  Vec         x, y, z;
-  KSP         smoother;
-  PetscReal   a, b, c;
-  Vec         v[FUSED_VECTORS];
+  MGCycleKind   kind;
+  Mat           A;
+  PetscBool     transpose;
+  PetscReal     alpha;
+  Vec           x, y, z;
+  KSP           smoother;
+  PetscReal     a, b, c;
+  Vec           v[FUSED_VECTORS];
+  MatSORAMBCall call; /* of a sweep */
 } MGCycleStep;
 
 typedef enum {

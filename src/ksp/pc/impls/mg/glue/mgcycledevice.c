@@ -30,6 +30,11 @@ typedef struct {
   const PetscScalar     *x, *y;
   PetscScalar           *z;
   FusedPass              pass;
+  SORDevice              layout; /* of a sweep; NULL: this process has no rows */
+  PetscInt               made;   /* the number of the layout */
+  SORSweep               sweep;
+  SORResult              result;
+  PetscReal              shift;
   MatHaloShare           share; /* of a product of several processes */
   PetscBool              transpose;
   PetscObjectState       share_state; /* of their matrix */
@@ -256,6 +261,38 @@ static PetscErrorCode MGCyclePass(const MGCycleStep *step, const Kernel *before,
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* A sweep of a smoother. The numbers of the layout are those of the call. */
+static PetscErrorCode MGCycleSweep(struct _MGCycleDevice *d, const MGCycleStep *step, Kernel *k, const char **why)
+{
+  const PetscInt *columns;
+  Mat             blocks[2], P;
+  PetscScalar    *array[4] = {NULL};
+  const Vec       v[4]     = {step->x, step->v[FUSED_X], step->v[FUSED_P], step->v[FUSED_Z]};
+
+  PetscFunctionBegin;
+  PetscCall(PCGetOperators(step->smoother->pc, NULL, &P));
+  PetscCall(MatAIJGetBlocks(P, blocks, &columns));
+  PetscCall(MatSORAMBGetDevice(blocks[0], &step->call, &k->layout, &k->made, why));
+  for (const Kernel *before = d->kernel; before < k && !*why; before++) {
+    if (before->kind == MG_CYCLE_SWEEP && before->layout == k->layout && (before->sweep.omega != step->call.sweep.omega || before->shift != step->call.shift)) *why = "two smoothers of a matrix have different factors of relaxation";
+  }
+  for (int i = 0; i < 4 && !*why; i++) PetscCall(MGCycleArray(d, v[i], &array[i], why));
+  k->x              = array[0];
+  k->z              = array[1];
+  k->sweep.forward  = step->call.sweep.forward;
+  k->sweep.backward = step->call.sweep.backward;
+  k->sweep.zero     = 1;
+  k->sweep.its      = step->call.sweep.its;
+  k->sweep.omega    = step->call.sweep.omega;
+  k->shift          = step->call.shift;
+  k->result.a       = step->a;
+  k->result.b       = step->b;
+  k->result.c       = step->c;
+  k->result.p       = (const SysReal *)array[2];
+  k->result.z       = (const SysReal *)array[3];
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Turns the steps into kernels */
 static PetscErrorCode MGCycleKernels(MGCycle *c, const char **why)
 {
@@ -286,6 +323,10 @@ static PetscErrorCode MGCycleKernels(MGCycle *c, const char **why)
         k->pass.v[v] = (SysReal *)x;
       }
       pass = i;
+      continue;
+    }
+    if (step->kind == MG_CYCLE_SWEEP) {
+      PetscCall(MGCycleSweep(d, step, k, why));
       continue;
     }
     if (step->kind == MG_CYCLE_PRODUCT) PetscCall(MGCycleProduct(d, step, k, why));
@@ -322,6 +363,8 @@ static PetscErrorCode MGCycleQueue(const Kernel kernel[], PetscInt n, SysStream 
       if (k->share.halo) PetscCall(MatHaloShareEnd(&k->share, k->transpose, k->alpha, k->z, (cudaStream_t)stream, status));
     } else if (k->kind == MG_CYCLE_PASS) {
       if (k->pass.n) *status = FusedDeviceChebyshev(&k->pass, stream);
+    } else if (k->kind == MG_CYCLE_SWEEP) {
+      if (k->layout) *status = SORDeviceSweep(k->layout, &k->sweep, &k->result, (const SysReal *)k->x, (SysReal *)k->z, stream);
     } else *status = MGCycleDenseMult((int)k->n, (const SysReal *)k->data, (const SysReal *)k->x, (SysReal *)k->z, stream);
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -362,6 +405,7 @@ static PetscErrorCode MGCycleCount(const MGCycle *c)
       PetscCall(MatShadowDeviceMade(blocks[0], 1, (PetscBool)!k->mult));
       if (blocks[1]) PetscCall(MatHaloShareMade(c->step[i].A, 1));
     } else if (k->kind == MG_CYCLE_PASS) flops += (6.0 + (PetscLogDouble)k->pass.bs) * (PetscLogDouble)k->pass.n;
+    else if (k->kind == MG_CYCLE_SWEEP) flops += k->layout ? (k->sweep.forward + k->sweep.backward) * k->sweep.its * (PetscLogDouble)SORDeviceEntries(k->layout) : 0.0;
     else flops += 2.0 * (PetscLogDouble)k->n * (PetscLogDouble)k->n;
   }
   PetscCall(PetscLogGpuFlops(flops));
