@@ -96,8 +96,8 @@ sums)
   small=("sums" "several" "many" "not finite" "updates" "gathers" "exchanges" "ends")
   ;;
 factor)
-  sources=(test/kernels/factordevice.cu src/sys/*.cu src/mat/factor/{cuda/*.cu,host/factorplan.c})
-  small=("solves" "several" "new values" "not finite")
+  sources=(test/kernels/factordevice.cu src/sys/*.cu src/mat/factor/{cuda/*.cu,host/factorrows.c})
+  small=("solves" "several" "new values" "not finite" "computes" "refuses")
   ;;
 *)
   echo "usage: bash test/kernels/device.sh FAMILY [sanitize], FAMILY one of" $(sed -n 's/^# test: [a-z.]* //p' "$0") >&2
