@@ -102,6 +102,44 @@ static PetscErrorCode CompareSolves(TestDiff *d, Mat A, Mat F, Mat R, Mat G)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Operations that read PETSc's arrays on the host, which a factor made on a GPU does not have before */
+static PetscErrorCode CompareHost(TestDiff *d, Mat F, Mat R, Mat G)
+{
+  MatInfo   info[2];
+  PetscBool half;
+  Vec       b, x, y;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatGetInfo(F, MAT_LOCAL, &info[0]));
+  PetscCall(MatGetInfo(G, MAT_LOCAL, &info[1]));
+  TestExpect(d, "another number of entries", (PetscBool)(info[0].nz_used == info[1].nz_used));
+  PetscCall(MatCreateVecs(R, &x, &b));
+  PetscCall(VecDuplicate(x, &y));
+  PetscCall(TestVecSet(b, 4));
+  PetscCall(MatGetDiagonal(F, x));
+  PetscCall(MatGetDiagonal(G, y));
+  PetscCall(TestDiffVec(d, "MatGetDiagonal", x, y, NULL));
+  PetscCall(MatSolve(F, b, x));
+  PetscCall(MatSolve(G, b, y));
+  PetscCall(TestDiffVec(d, "MatSolve, vectors on the host", x, y, NULL));
+  PetscCall(MatSolveTranspose(F, b, x));
+  PetscCall(MatSolveTranspose(G, b, y));
+  PetscCall(TestDiffVec(d, "MatSolveTranspose, vectors on the host", x, y, NULL));
+  PetscCall(MatHasOperation(G, MATOP_FORWARD_SOLVE, &half));
+  if (half) {
+    PetscCall(MatForwardSolve(F, b, x));
+    PetscCall(MatForwardSolve(G, b, y));
+    PetscCall(TestDiffVec(d, "MatForwardSolve", x, y, NULL));
+    PetscCall(MatBackwardSolve(F, b, x));
+    PetscCall(MatBackwardSolve(G, b, y));
+    PetscCall(TestDiffVec(d, "MatBackwardSolve", x, y, NULL));
+  }
+  PetscCall(VecDestroy(&b));
+  PetscCall(VecDestroy(&x));
+  PetscCall(VecDestroy(&y));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Eleven right-hand sides, with a gap behind each; the type of dense matrices is that of the vectors */
 static PetscErrorCode CompareColumns(TestDiff *d, Mat A, Mat F, Mat G)
 {
@@ -148,12 +186,14 @@ static PetscErrorCode CompareFactors(TestDiff *d, const TestShape *shape, const 
   TestExpect(d, "the factor is of another package", amb);
   PetscCall(CompareSolves(d, A, F, R, G));
   PetscCall(CompareColumns(d, A, F, G));
+  PetscCall(CompareHost(d, F, R, G));
   for (int again = 0; again < 2; again++) { /* new values */
     PetscCall(MatShift(A, 0.5));
     PetscCall(MatShift(R, 0.5));
     PetscCall(Numeric(F, A, kind, &info));
     PetscCall(Numeric(G, R, kind, &info));
     PetscCall(CompareSolves(d, A, F, R, G));
+    if (again) PetscCall(CompareHost(d, F, R, G));
   }
   PetscCall(MatDestroy(&F));
   PetscCall(MatDestroy(&G));
