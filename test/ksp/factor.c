@@ -329,7 +329,8 @@ static PetscErrorCode Fuses(PetscBool *fuses)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Fifty solves, the later ones from the layout for the host: PETSc's bits, or on a GPU the same ones each time */
+/* The pivots of ILU(0) have PETSc's bits, wherever the factor is made. Fifty solves, the later ones from the layout for the host: PETSc's bits, or on a GPU the same ones each
+   time. */
 static PetscErrorCode Bits(TestDiff *d)
 {
   static const TestShape *const shapes[] = {&large, &far, &convection};
@@ -343,7 +344,7 @@ static PetscErrorCode Bits(TestDiff *d)
       const Kind    kind = {types[t], 0, MATORDERINGNATURAL, MAT_SHIFT_NONE};
       MatFactorInfo info;
       Mat           A, R, F, G;
-      Vec           b, x, y, z;
+      Vec           b, x, y, z, w;
 
       PetscCall(TestPairCreate(shapes[s], &A, &R));
       PetscCall(TestOnDevice(A, &device));
@@ -361,6 +362,16 @@ static PetscErrorCode Bits(TestDiff *d)
           if (k == 0) PetscCall(VecCopy(x, z));
           PetscCall(VecEqual(x, z, &same));
           if (device || !fuses) TestExpect(d, "solves have other bits than the first one", same);
+        }
+        if (types[t] == MAT_FACTOR_ILU && !fuses) {
+          PetscBool same;
+
+          PetscCall(VecDuplicate(y, &w));
+          PetscCall(MatGetDiagonal(F, w));
+          PetscCall(MatGetDiagonal(G, y));
+          PetscCall(VecEqual(w, y, &same));
+          TestExpect(d, "other pivots than PETSc's", same);
+          PetscCall(VecDestroy(&w));
         }
         PetscCall(VecCopy(b, z));
         PetscCall(MatSolve(G, z, y));
