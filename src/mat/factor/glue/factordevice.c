@@ -61,13 +61,16 @@ static PetscErrorCode FactorPairCreate(Mat F, MatFactorAMB *f, const FactorArray
 {
   FactorPair      pair = {0};
   const PetscInt *rows, *cols;
+  PetscBool       natural[2];
 
   PetscFunctionBegin;
   FactorPairSet(f, s, transpose, &pair);
+  PetscCall(ISIdentity(f->rows, &natural[0]));
+  PetscCall(ISIdentity(f->cols, &natural[1]));
   PetscCall(ISGetIndices(f->rows, &rows));
   PetscCall(ISGetIndices(f->cols, &cols));
-  pair.source = transpose ? cols : rows;
-  pair.target = transpose ? rows : cols;
+  pair.source = natural[transpose] ? NULL : transpose ? cols : rows;
+  pair.target = natural[!transpose] ? NULL : transpose ? rows : cols;
   PetscCall(FactorCheck(F, FactorDeviceCreate(&pair, &f->pair[transpose], PetscDefaultCudaStream), wanted));
   PetscCall(ISRestoreIndices(f->rows, &rows));
   PetscCall(ISRestoreIndices(f->cols, &cols));
