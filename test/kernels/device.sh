@@ -99,8 +99,8 @@ sums)
   small=("sums" "several" "many" "not finite" "updates" "gathers" "exchanges" "ends")
   ;;
 factor)
-  sources=(test/kernels/factordevice.cu src/sys/*.cu src/mat/factor/{cuda/factorcuda.cu,host/factorplan.c})
-  small=("solves" "several" "new values" "not finite")
+  sources=(test/kernels/factordevice.cu src/sys/*.cu src/mat/factor/{cuda/factor*.cu,host/factorrows.c})
+  small=("solves" "several" "new values" "not finite" "computes" "refuses")
   ;;
 sor)
   sources=(test/kernels/sordevice.cu src/sys/sys{threads,memory}.c src/sys/syscuda.cu src/mat/factor/{cuda/sorcuda.cu,host/sor{plan,host}.c})

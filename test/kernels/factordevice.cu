@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   Solves with the triangles of a factor on the device, against sums of long doubles on the host, without PETSc
+   Factors without fill on the device, against the same operations on the host; solves with the triangles of a factor, against sums of long doubles; without PETSc
 
      factordevice [small] GROUP...     runs groups of tests; small leaves out large matrices, for tools that slow everything down
 
@@ -94,7 +94,7 @@ enum Kind {
   KINDS
 };
 
-/* The solver on the device, and rows of both triangles for the reference */
+/* The solver on the device, and rows of both triangles for the reference; from arrays of the host, or from a factor that was made on the device */
 struct Solver {
   const Factor &F;
   Kind          kind;
@@ -103,38 +103,40 @@ struct Solver {
   FactorDevice  device = nullptr;
   SysStatus     status = SYS_SUCCESS;
 
-  Solver(const Factor &F_, Kind kind_) : F(F_), kind(kind_)
+  Solver(const Factor &F_, Kind kind_, FactorMatrix M = nullptr) : F(F_), kind(kind_)
   {
     for (int t = 0; t < 2; t++) {
       const int  part  = kind == LU ? t : kind == TRANSPOSED ? 1 - t : 1; /* which triangle of the factor */
-      const bool turn  = kind == TRANSPOSED || (kind == SYMMETRIC && t == 0);
       FactorRows given = {F.Number(), F.begin[part].data(), F.end[part].data(), F.A.j.data(), NULL};
 
-      if (turn) {
+      pair.begin[t]  = given.begin;
+      pair.end[t]    = given.end;
+      pair.turned[t] = kind == TRANSPOSED || (kind == SYMMETRIC && t == 0);
+      if (pair.turned[t]) {
         status  = std::max(status, FactorRowsTranspose(&given, &own[t]));
         rows[t] = own[t];
       } else rows[t] = given;
-      status = std::max(status, FactorPlanCreate(&rows[t], t, &pair.plan[t]));
     }
+    pair.n        = F.Number();
+    pair.nz       = (int64_t)F.A.j.size();
+    pair.j        = F.A.j.data();
+    pair.diagonal = F.diagonal.data();
+    if (M) FactorMatrixGetPair(M, kind == TRANSPOSED, &pair);
     pair.source    = F.source.empty() ? NULL : F.source.data();
     pair.target    = F.target.empty() ? NULL : F.target.data();
-    pair.diagonal  = F.diagonal.data();
     pair.after[1]  = kind == LU;
     pair.after[0]  = kind == TRANSPOSED;
     pair.before[1] = kind == SYMMETRIC;
     pair.sign      = kind == SYMMETRIC ? 1 : -1;
     if (status == SYS_SUCCESS) status = FactorDeviceCreate(&pair, &device, stream);
-    if (status == SYS_SUCCESS) status = Update(F.a);
+    if (status == SYS_SUCCESS) status = M ? FactorDeviceGather(device, FactorMatrixValues(M), stream) : Update(F.a);
   }
   Solver(const Solver &)            = delete;
   Solver &operator=(const Solver &) = delete;
   ~Solver()
   {
     FactorDeviceDestroy(&device);
-    for (int t = 0; t < 2; t++) {
-      FactorPlanDestroy(&pair.plan[t]);
-      FactorRowsDestroy(&own[t]);
-    }
+    for (int t = 0; t < 2; t++) FactorRowsDestroy(&own[t]);
   }
   SysStatus Update(const std::vector<SysScalar> &a) { return FactorDeviceUpdate(device, (int64_t)a.size(), a.data(), stream); }
 
@@ -269,13 +271,275 @@ static bool NotFinite(const std::vector<Factor> &factors)
   });
 }
 
+/* ------------------------------------------------- factors without fill ------------------------------------------------- */
+
+/* A matrix that becomes a factor: the factor's rows, and the matrix in its own order of rows and columns. `shuffled` rows are not sorted. */
+struct Matrix {
+  Factor                 F;
+  Rows                   A;
+  std::vector<int>       place, at; /* of each column of the matrix the column of the factor; of each entry of A, row and column of the factor: its entry */
+  std::vector<SysScalar> values;    /* of the rows of the factor, before it is computed */
+
+  Matrix(const Factor &given, bool symmetric, bool permuted, bool shuffled)
+  {
+    const int                     n = given.Number();
+    std::vector<std::vector<int>> list((size_t)n);
+
+    F.name = given.name;
+    F.A.i.clear();
+    F.A.i.push_back(0);
+    F.A.m = F.A.n = A.m = A.n = n;
+    for (int r = 0; r < n; r++) {
+      std::vector<int> cols(given.A.j.begin() + given.A.i[(size_t)r], given.A.j.begin() + given.A.i[(size_t)r + 1]);
+
+      cols.push_back(r);
+      std::sort(cols.begin(), cols.end());
+      cols.erase(std::unique(cols.begin(), cols.end()), cols.end());
+      list[(size_t)r] = cols;
+    }
+    if (permuted) {
+      for (int r = 0; r < n; r++) F.source.push_back(r);
+      for (int r = n; r > 1; r--) std::swap(F.source[(size_t)r - 1], F.source[(size_t)RandomBelow(r)]);
+      F.target = F.source;
+      if (!symmetric) std::reverse(F.target.begin(), F.target.end());
+      place.resize((size_t)n);
+      for (int r = 0; r < n; r++) place[(size_t)F.target[(size_t)r]] = r;
+    }
+    std::vector<int> row((size_t)n); /* of the factor, of each row of the matrix */
+    for (int r = 0; r < n; r++) row[permuted ? (size_t)F.source[(size_t)r] : (size_t)r] = r;
+    std::vector<int> all; /* entries of the factor's rows in the order of A */
+    std::vector<int> first((size_t)n + 1, 0);
+    for (int r = 0; r < n; r++) first[(size_t)r + 1] = first[(size_t)r] + (int)list[(size_t)r].size();
+    for (int r = 0; r < n; r++) {
+      std::vector<std::pair<int, int>> entries;
+      const std::vector<int>          &cols = list[(size_t)row[(size_t)r]];
+
+      for (size_t e = 0; e < cols.size(); e++) entries.push_back({permuted ? F.target[(size_t)cols[e]] : cols[e], first[(size_t)row[(size_t)r]] + (int)e});
+      std::sort(entries.begin(), entries.end());
+      if (shuffled) std::reverse(entries.begin(), entries.end());
+      for (auto &entry : entries) {
+        A.j.push_back(entry.first);
+        at.push_back(entry.second);
+      }
+      A.i.push_back((int)A.j.size());
+    }
+    /* the factor's rows: of a symmetric one, the upper triangle */
+    for (int r = 0; r < n; r++) {
+      for (int c : list[(size_t)r]) {
+        keep.push_back(!symmetric || c >= r);
+        if (keep.back()) F.A.j.push_back(c);
+      }
+      F.A.i.push_back((int)F.A.j.size());
+    }
+    for (int r = 0; r < n; r++) {
+      int k = F.A.i[(size_t)r];
+
+      F.begin[0].push_back(k);
+      while (F.A.j[(size_t)k] < r) k++;
+      F.end[0].push_back(k);
+      F.diagonal.push_back(k);
+      F.begin[1].push_back(k + 1);
+      F.end[1].push_back(F.A.i[(size_t)r + 1]);
+    }
+    Values(1);
+  }
+  void Values(int times)
+  {
+    std::vector<SysScalar> full(keep.size());
+
+    values.clear();
+    A.a.resize(keep.size());
+    for (size_t k = 0; k < full.size(); k++) full[k] = RandomBelow(10) ? RandomScalar() : 0;
+    for (int r = 0, k = 0; r < F.Number(); r++) {
+      for (int e = F.A.i[(size_t)r]; e < F.A.i[(size_t)r + 1]; e++, k++) {
+        while (!keep[(size_t)k]) k++;
+        if (F.A.j[(size_t)e] == r) full[(size_t)k] = (SysScalar)(times * (2 + F.A.i[(size_t)r + 1] - F.A.i[(size_t)r]));
+        values.push_back(full[(size_t)k]);
+      }
+    }
+    for (size_t k = 0; k < full.size(); k++) A.a[k] = full[(size_t)at[k]];
+  }
+  /* The factor, as the head of factornumericcuda.cu has it */
+  std::vector<SysScalar> Reference(bool symmetric) const
+  {
+    const size_t                  n = (size_t)F.Number();
+    std::vector<SysScalar>        w = values, position(n);
+    std::vector<int>              where(n, -1);
+    std::vector<std::vector<int>> above(n); /* of each column, entries above the diagonal */
+    std::vector<int>              row(values.size());
+
+    for (size_t r = 0; r < n; r++) {
+      for (int e = F.begin[1][r]; e < F.end[1][r]; e++) {
+        row[(size_t)e] = (int)r;
+        if (symmetric) above[(size_t)F.A.j[(size_t)e]].push_back(e);
+      }
+    }
+    for (size_t r = 0; r < n; r++) {
+      const int  own = F.diagonal[r];
+      const auto add = [&](SysScalar scale, int begin, int end) {
+        for (int t = begin; t < end; t++) {
+          const int          to      = where[(size_t)F.A.j[(size_t)t]];
+          volatile SysScalar product = scale * w[(size_t)t];
+
+          if (to >= 0) w[(size_t)to] += product;
+        }
+      };
+
+      for (int e = F.A.i[r]; e < F.A.i[r + 1]; e++) where[(size_t)F.A.j[(size_t)e]] = e;
+      if (symmetric) {
+        for (int t : above[r]) add(-w[(size_t)t] * w[(size_t)F.diagonal[(size_t)row[(size_t)t]]], t, F.end[1][(size_t)row[(size_t)t]]);
+      } else {
+        for (int k = F.begin[0][r]; k < own; k++) {
+          const size_t other = (size_t)F.A.j[(size_t)k];
+
+          if (w[(size_t)k] == 0) continue;
+          w[(size_t)k] *= w[(size_t)F.diagonal[other]];
+          add(-w[(size_t)k], F.begin[1][other], F.end[1][other]);
+        }
+      }
+      w[(size_t)own] = 1 / w[(size_t)own];
+      for (int e = F.A.i[r]; e < F.A.i[r + 1]; e++) where[(size_t)F.A.j[(size_t)e]] = -1;
+    }
+    for (size_t r = 0; r < n && symmetric; r++) {
+      for (int e = F.begin[1][r]; e < F.end[1][r]; e++) w[(size_t)e] *= -w[(size_t)F.diagonal[r]];
+    }
+    return w;
+  }
+
+private:
+  std::vector<bool> keep; /* of the entries of all rows, those of the factor */
+};
+
+/* A matrix on the device with its factor */
+struct Computed {
+  Array<int>       i, j;
+  Array<SysScalar> a;
+  FactorMatrix     M = nullptr;
+  SysStatus        status;
+
+  Computed(const Matrix &given, bool symmetric) : i(given.A.i), j(given.A.j), a(given.A.a)
+  {
+    const SysCSR A = {given.A.m, given.A.n, (int64_t)given.A.j.size(), i.data, j.data, a.data};
+
+    status = FactorMatrixCreate(&A, given.F.source.empty() ? NULL : given.F.source.data(), given.place.empty() ? NULL : given.place.data(), symmetric, &M, stream);
+  }
+  Computed(const Computed &)            = delete;
+  Computed &operator=(const Computed &) = delete;
+  ~Computed() { FactorMatrixDestroy(&M); }
+};
+
+static bool CompareFactor(Matrix &given, bool symmetric, Computed &C, const std::string &name)
+{
+  const size_t           n = (size_t)given.F.Number();
+  std::vector<SysScalar> a(given.values.size());
+  std::vector<int>       i(n + 1), j(given.values.size());
+  int                    refused = 0;
+
+  given.F.a = given.Reference(symmetric);
+  C.a.Upload(given.A.a);
+  if (FactorMatrixEntries(C.M) != (int64_t)a.size()) return Complain(name, Text("%d entries, not %d", (int)FactorMatrixEntries(C.M), (int)a.size()));
+  if (FactorMatrixCompute(C.M, C.a.data, FACTOR_PIVOT_NONZERO, 0, &refused, stream) != SYS_SUCCESS || refused) return Complain(name, refused ? "a pivot is refused" : SysDeviceErrorText());
+  if (FactorMatrixGet(C.M, i.data(), j.data(), a.data(), stream) != SYS_SUCCESS) return Complain(name, SysDeviceErrorText());
+  if (i != given.F.A.i || j != given.F.A.j) return Complain(name, "another pattern");
+  for (size_t k = 0; k < a.size(); k++) {
+    if (a[k] != given.F.a[k]) return Complain(name, Text("entry %d is %.17g, not %.17g", (int)k, (double)a[k], (double)given.F.a[k]));
+  }
+  return true;
+}
+
+static bool Computes(const std::vector<Factor> &factors)
+{
+  bool good = true;
+
+  for (const Factor &F : factors) {
+    for (int k = 0; k < 8; k++) {
+      const bool        symmetric = k & 1;
+      const std::string name      = F.name + (symmetric ? ", ICC(0)" : ", ILU(0)") + (k & 2 ? ", permuted" : "") + (k & 4 ? ", unsorted" : "");
+      Matrix            given(F, symmetric, k & 2, k & 4);
+      Computed          C(given, symmetric);
+
+      if (C.status != SYS_SUCCESS || !C.M) {
+        good = Complain(name, C.status ? SysDeviceErrorText() : "declined");
+        continue;
+      }
+      good = CompareFactor(given, symmetric, C, name) && good;
+      given.Values(3);
+      good = CompareFactor(given, symmetric, C, name + ", new values") && good;
+      for (int kind = symmetric ? SYMMETRIC : LU; kind <= (symmetric ? SYMMETRIC : TRANSPOSED); kind++) {
+        Solver S(given.F, (Kind)kind, C.M);
+
+        if (S.status != SYS_SUCCESS) good = Complain(name, SysDeviceErrorText());
+        else good = Compare(S, given.F.a, 1, name + ", " + kinds[kind]) && good;
+      }
+    }
+  }
+  return good;
+}
+
+/* Pivots that PETSc would shift or report, and patterns that stay PETSc's */
+static bool Refuses(const std::vector<Factor> &)
+{
+  const struct {
+    FactorPivot kind;
+    SysReal     zero, pivot;
+    int         refused;
+  } cases[] = {
+    {FACTOR_PIVOT_NONZERO,          0.5, 0.5,   1},
+    {FACTOR_PIVOT_NONZERO,          0.5, -0.75, 0},
+    {FACTOR_PIVOT_NONZERO_RELATIVE, 0.5, 1.5,   1},
+    {FACTOR_PIVOT_NONZERO_RELATIVE, 0.5, -2.5,  0},
+    {FACTOR_PIVOT_POSITIVE,         0.5, 2.5,   0},
+    {FACTOR_PIVOT_POSITIVE,         0.5, -2.5,  1}
+  };
+  bool good = true;
+
+  for (int k = 0; k < 12; k++) {
+    const auto &c       = cases[k / 2];
+    int         refused = -1;
+    Matrix      given(MakeFactor("3 points", 50, Runs(50, 0, 1), false), k & 1, false, false);
+
+    for (SysScalar &a : given.A.a) a = 4;
+    given.A.i = {0, 2};
+    given.A.j = {0, 49};
+    given.A.a = {(SysScalar)c.pivot, 3};
+    for (int r = 1; r < 50; r++) {
+      given.A.j.push_back(r);
+      given.A.a.push_back(100);
+      given.A.i.push_back((int)given.A.j.size());
+    }
+    Computed C(given, k & 1);
+
+    if (C.status != SYS_SUCCESS || !C.M || FactorMatrixCompute(C.M, C.a.data, c.kind, c.zero, &refused, stream) != SYS_SUCCESS || refused != c.refused) good = Complain(Text("case %d", k), Text("refused is %d, not %d", refused, c.refused));
+  }
+  for (int k = 0; k < 3; k++) {
+    Matrix given(MakeFactor("wide", 600, Runs(600, 0, 1), false), false, false, false);
+
+    if (k == 0) given.A.j[7] = 9; /* no diagonal */
+    if (k == 1) {                 /* a column twice */
+      given.A.j.push_back(599);
+      given.A.i[600]++;
+    }
+    if (k == 2) { /* a long row */
+      for (int c = 0; c < 599; c++) given.A.j.insert(given.A.j.end() - 1, c);
+      given.A.i[600] += 599;
+    }
+    given.A.a.resize(given.A.j.size(), 1);
+    Computed C(given, false);
+
+    if (C.status != SYS_SUCCESS || C.M) good = Complain(Text("pattern %d", k), "not declined");
+  }
+  return good;
+}
+
 int main(int argc, char **argv)
 {
   const Group<std::vector<Factor>> groups[] = {
     {"solves",     Solves   },
     {"several",    Several  },
     {"new values", NewValues},
-    {"not finite", NotFinite}
+    {"not finite", NotFinite},
+    {"computes",   Computes },
+    {"refuses",    Refuses  }
   };
 
   return RunProgram(groups, MakeFactors, argc, argv);

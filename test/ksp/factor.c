@@ -102,6 +102,44 @@ static PetscErrorCode CompareSolves(TestDiff *d, Mat A, Mat F, Mat R, Mat G)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Operations that read PETSc's arrays on the host, which a factor made on a GPU does not have before */
+static PetscErrorCode CompareHost(TestDiff *d, Mat F, Mat R, Mat G)
+{
+  MatInfo   info[2];
+  PetscBool half;
+  Vec       b, x, y;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatGetInfo(F, MAT_LOCAL, &info[0]));
+  PetscCall(MatGetInfo(G, MAT_LOCAL, &info[1]));
+  TestExpect(d, "another number of entries", (PetscBool)(info[0].nz_used == info[1].nz_used));
+  PetscCall(MatCreateVecs(R, &x, &b));
+  PetscCall(VecDuplicate(x, &y));
+  PetscCall(TestVecSet(b, 4));
+  PetscCall(MatGetDiagonal(F, x));
+  PetscCall(MatGetDiagonal(G, y));
+  PetscCall(TestDiffVec(d, "MatGetDiagonal", x, y, NULL));
+  PetscCall(MatSolve(F, b, x));
+  PetscCall(MatSolve(G, b, y));
+  PetscCall(TestDiffVec(d, "MatSolve, vectors on the host", x, y, NULL));
+  PetscCall(MatSolveTranspose(F, b, x));
+  PetscCall(MatSolveTranspose(G, b, y));
+  PetscCall(TestDiffVec(d, "MatSolveTranspose, vectors on the host", x, y, NULL));
+  PetscCall(MatHasOperation(G, MATOP_FORWARD_SOLVE, &half));
+  if (half) {
+    PetscCall(MatForwardSolve(F, b, x));
+    PetscCall(MatForwardSolve(G, b, y));
+    PetscCall(TestDiffVec(d, "MatForwardSolve", x, y, NULL));
+    PetscCall(MatBackwardSolve(F, b, x));
+    PetscCall(MatBackwardSolve(G, b, y));
+    PetscCall(TestDiffVec(d, "MatBackwardSolve", x, y, NULL));
+  }
+  PetscCall(VecDestroy(&b));
+  PetscCall(VecDestroy(&x));
+  PetscCall(VecDestroy(&y));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Eleven right-hand sides, with a gap behind each; the type of dense matrices is that of the vectors */
 static PetscErrorCode CompareColumns(TestDiff *d, Mat A, Mat F, Mat G)
 {
@@ -148,12 +186,14 @@ static PetscErrorCode CompareFactors(TestDiff *d, const TestShape *shape, const 
   TestExpect(d, "the factor is of another package", amb);
   PetscCall(CompareSolves(d, A, F, R, G));
   PetscCall(CompareColumns(d, A, F, G));
+  PetscCall(CompareHost(d, F, R, G));
   for (int again = 0; again < 2; again++) { /* new values */
     PetscCall(MatShift(A, 0.5));
     PetscCall(MatShift(R, 0.5));
     PetscCall(Numeric(F, A, kind, &info));
     PetscCall(Numeric(G, R, kind, &info));
     PetscCall(CompareSolves(d, A, F, R, G));
+    if (again) PetscCall(CompareHost(d, F, R, G));
   }
   PetscCall(MatDestroy(&F));
   PetscCall(MatDestroy(&G));
@@ -289,7 +329,8 @@ static PetscErrorCode Fuses(PetscBool *fuses)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Fifty solves, the later ones from the layout for the host: PETSc's bits, or on a GPU the same ones each time */
+/* The pivots of ILU(0) have PETSc's bits, wherever the factor is made. Fifty solves, the later ones from the layout for the host: PETSc's bits, or on a GPU the same ones each
+   time. */
 static PetscErrorCode Bits(TestDiff *d)
 {
   static const TestShape *const shapes[] = {&large, &far, &convection};
@@ -303,7 +344,7 @@ static PetscErrorCode Bits(TestDiff *d)
       const Kind    kind = {types[t], 0, MATORDERINGNATURAL, MAT_SHIFT_NONE};
       MatFactorInfo info;
       Mat           A, R, F, G;
-      Vec           b, x, y, z;
+      Vec           b, x, y, z, w;
 
       PetscCall(TestPairCreate(shapes[s], &A, &R));
       PetscCall(TestOnDevice(A, &device));
@@ -321,6 +362,16 @@ static PetscErrorCode Bits(TestDiff *d)
           if (k == 0) PetscCall(VecCopy(x, z));
           PetscCall(VecEqual(x, z, &same));
           if (device || !fuses) TestExpect(d, "solves have other bits than the first one", same);
+        }
+        if (types[t] == MAT_FACTOR_ILU && !fuses) {
+          PetscBool same;
+
+          PetscCall(VecDuplicate(y, &w));
+          PetscCall(MatGetDiagonal(F, w));
+          PetscCall(MatGetDiagonal(G, y));
+          PetscCall(VecEqual(w, y, &same));
+          TestExpect(d, "other pivots than PETSc's", same);
+          PetscCall(VecDestroy(&w));
         }
         PetscCall(VecCopy(b, z));
         PetscCall(MatSolve(G, z, y));

@@ -2,69 +2,20 @@
 /*
    Solves with two triangles of a factor, one launch each. factorhost.h describes the method.
 */
-#include "sys/syscuda.cuh"
-#include "mat/factor/cuda/factorcuda.h"
+#include "mat/factor/cuda/factortriangle.cuh"
 
-#define FACTOR_CHUNK   4   /* entries that a thread waits for at a time */
-#define FACTOR_THREADS 128 /* threads of a thread block */
-#define FACTOR_BLOCKS  4   /* thread blocks of a multiprocessor: more of them only wait and read */
-#define FACTOR_COLUMNS 8   /* right-hand sides of a launch at most */
-
-/* A number that is not there yet has all bits set, which is a NaN */
-#if defined(SYS_SINGLE)
-  #define FACTOR_MISSING      __int_as_float(-1)
-  #define FactorIsMissing(x)  (__float_as_int(x) == -1)
-  #define FACTOR_NOT_A_NUMBER __int_as_float(0x7fffffff)
-#else
-  #define FACTOR_MISSING      __longlong_as_double(-1LL)
-  #define FactorIsMissing(x)  (__double_as_longlong(x) == -1LL)
-  #define FACTOR_NOT_A_NUMBER __longlong_as_double(0x7fffffffffffffffLL)
-#endif
-
-/* Reads and writes numbers that other warps of the kernel write and read: past the L1 cache, each in one piece */
-static __device__ __forceinline__ SysScalar FactorRead(const SysScalar *p)
-{
-  SysScalar x;
-
-#if defined(SYS_SINGLE)
-  asm volatile("ld.relaxed.gpu.global.f32 %0, [%1];" : "=f"(x) : "l"(p));
-#else
-  asm volatile("ld.relaxed.gpu.global.f64 %0, [%1];" : "=d"(x) : "l"(p));
-#endif
-  return x;
-}
-
-static __device__ __forceinline__ void FactorWrite(SysScalar *p, SysScalar x)
-{
-#if defined(SYS_SINGLE)
-  asm volatile("st.relaxed.gpu.global.f32 [%0], %1;" : : "l"(p), "f"(x));
-#else
-  asm volatile("st.relaxed.gpu.global.f64 [%0], %1;" : : "l"(p), "d"(x));
-#endif
-}
-
-/* A triangle on the device; of each position: source, the entry of the right-hand side; target, the entry of the solution; diagonal, the place of the factor */
-typedef struct {
-  int        n, tiles, lanes, steps;
-  int       *start, *column, *from, *source, *target, *diagonal;
-  SysScalar *value, *before, *after; /* before and after: factors of right-hand sides and results, or NULL */
-} FactorTriangle;
+#define FACTOR_CHUNK   4 /* entries that a thread waits for at a time */
+#define FACTOR_COLUMNS 8 /* right-hand sides of a launch at most */
 
 struct FactorDevice_ {
   FactorTriangle triangle[2];
   SysScalar      sign;
   SysScalar     *result[2]; /* of each triangle, by position, `columns` times */
-  int            columns, blocks;
-  unsigned      *ticket; /* of each triangle: the next tile */
-  int64_t        entries;
-  char          *memory;
+  int            columns;
+  int64_t        blocks;
+  unsigned      *ticket;    /* of each triangle: the next tile */
+  char          *memory[3]; /* of both triangles, and the tickets */
 };
-
-/* Takes the next pair of a tile and a right-hand side for this warp; all lanes get the answer in FactorShare() */
-static __device__ __forceinline__ unsigned FactorTake(unsigned *ticket, int lane)
-{
-  return lane == 0 ? atomicAdd(ticket, 1u) : 0;
-}
 
 /*
    The launch for one triangle. b: right-hand sides of ldb numbers each; result: by position, n numbers each; x: solutions, or NULL. The other triangle's results become
@@ -157,7 +108,7 @@ static __global__ void __launch_bounds__(FACTOR_THREADS) FactorSolveKernel(Facto
   }
 }
 
-static SysStatus FactorLaunch(const FactorTriangle *T, int blocks, int columns, const SysScalar *b, int64_t ldb, SysScalar *result, SysScalar *x, int64_t ldx, SysScalar *clear, SysScalar *clear_b, unsigned *ticket, unsigned *other, cudaStream_t stream)
+static SysStatus FactorLaunch(const FactorTriangle *T, int64_t blocks, int columns, const SysScalar *b, int64_t ldb, SysScalar *result, SysScalar *x, int64_t ldx, SysScalar *clear, SysScalar *clear_b, unsigned *ticket, unsigned *other, cudaStream_t stream)
 {
   static decltype(&FactorSolveKernel<1>) const kernel[] = {FactorSolveKernel<1>, FactorSolveKernel<2>, FactorSolveKernel<4>, FactorSolveKernel<8>, FactorSolveKernel<16>, FactorSolveKernel<32>};
   const int64_t                                needed   = SysBlocks((int64_t)T->tiles * columns, FACTOR_THREADS / SYS_WARP);
@@ -211,103 +162,137 @@ static SysStatus FactorGather(int64_t n, const int *from, SysScalar sign, const 
   return n ? SysLaunch(FactorGatherKernel, SysBlocksLoop(n), SYS_THREADS, 0, stream, n, from, sign, a, to) : SYS_SUCCESS;
 }
 
+SysStatus FactorDeviceGather(FactorDevice F, const SysScalar *a, SysStream stream)
+{
+  for (int t = 0; t < 2; t++) {
+    const FactorTriangle *T = &F->triangle[t];
+
+    SYS_CALL(FactorGather((int64_t)T->steps * SYS_WARP, T->from, F->sign, a, T->value, (cudaStream_t)stream));
+    if (T->before) SYS_CALL(FactorGather(T->n, T->diagonal, 1, a, T->before, (cudaStream_t)stream));
+    if (T->after) SYS_CALL(FactorGather(T->n, T->diagonal, 1, a, T->after, (cudaStream_t)stream));
+  }
+  return SYS_SUCCESS;
+}
+
 SysStatus FactorDeviceUpdate(FactorDevice F, int64_t nz, const SysScalar *a, SysStream stream)
 {
   SysScratch scratch;
 
   SYS_CALL(SysDeviceAllocate(&scratch.memory, (size_t)nz * sizeof(*a)));
   SYS_CUDA(cudaMemcpyAsync(scratch.memory, a, (size_t)nz * sizeof(*a), cudaMemcpyHostToDevice, (cudaStream_t)stream));
-  for (int t = 0; t < 2; t++) {
-    const FactorTriangle *T = &F->triangle[t];
-
-    SYS_CALL(FactorGather((int64_t)T->steps * SYS_WARP, T->from, F->sign, (const SysScalar *)scratch.memory, T->value, (cudaStream_t)stream));
-    if (T->before) SYS_CALL(FactorGather(T->n, T->diagonal, 1, (const SysScalar *)scratch.memory, T->before, (cudaStream_t)stream));
-    if (T->after) SYS_CALL(FactorGather(T->n, T->diagonal, 1, (const SysScalar *)scratch.memory, T->after, (cudaStream_t)stream));
-  }
+  SYS_CALL(FactorDeviceGather(F, (const SysScalar *)scratch.memory, stream));
   SYS_CUDA(cudaStreamSynchronize((cudaStream_t)stream)); /* the scratch goes */
   return SYS_SUCCESS;
 }
 
-static void FactorTakeArrays(const FactorPair *pair, FactorDevice F, SysArena *arena)
+/* Copies an array to the device, unless it is NULL */
+static SysStatus FactorUpload(const SysInt **array, int *copy, int64_t n, cudaStream_t stream)
 {
-  for (int t = 0; t < 2; t++) {
-    const FactorPlan *P     = &pair->plan[t];
-    FactorTriangle   *T     = &F->triangle[t];
-    const size_t      slots = (size_t)P->start[P->tiles] * FACTOR_WARP, n = (size_t)P->n;
-
-    SysArenaTake(arena, &T->start, (size_t)P->tiles + 1);
-    SysArenaTake(arena, &T->column, slots);
-    SysArenaTake(arena, &T->from, slots);
-    SysArenaTake(arena, &T->value, slots);
-    SysArenaTake(arena, &T->source, n);
-    if (t) SysArenaTake(arena, &T->target, n);
-    if (pair->before[t] || pair->after[t]) SysArenaTake(arena, &T->diagonal, n);
-    if (pair->before[t]) SysArenaTake(arena, &T->before, n);
-    if (pair->after[t]) SysArenaTake(arena, &T->after, n);
-  }
-  SysArenaTake(arena, &F->ticket, 2);
-}
-
-static SysStatus FactorCopy(SysInt *to, const SysInt *from, int64_t n, cudaStream_t stream)
-{
-  SYS_CUDA(cudaMemcpyAsync(to, from, (size_t)n * sizeof(*to), cudaMemcpyHostToDevice, stream));
+  if (!*array) return SYS_SUCCESS;
+  SYS_CUDA(cudaMemcpyAsync(copy, *array, (size_t)n * sizeof(*copy), cudaMemcpyHostToDevice, stream));
+  *array = copy;
   return SYS_SUCCESS;
 }
 
-static SysStatus FactorFillArrays(const FactorPair *pair, FactorDevice F, SysInt *list, cudaStream_t stream)
+/* Copies the arrays of a pair that are on the host to the scratch */
+static SysStatus FactorUploadPair(FactorPair *pair, SysScratch *scratch, cudaStream_t stream)
 {
-  for (int t = 0; t < 2; t++) {
-    const FactorPlan *P = &pair->plan[t];
-    FactorTriangle   *T = &F->triangle[t];
+  const int64_t n = pair->on_device ? 0 : pair->n, nz = pair->on_device ? 0 : pair->nz;
+  SysArena      arena = {};
+  int          *begin[2], *end[2], *source, *target, *diagonal, *j;
 
-    T->n     = (int)P->n;
-    T->tiles = (int)P->tiles;
-    T->lanes = P->lanes;
-    T->steps = P->start[P->tiles];
-    SYS_CALL(FactorCopy(T->start, P->start, P->tiles + 1, stream));
-    SYS_CALL(FactorCopy(T->column, P->column, (int64_t)T->steps * FACTOR_WARP, stream));
-    SYS_CALL(FactorCopy(T->from, P->from, (int64_t)T->steps * FACTOR_WARP, stream));
-    for (int64_t p = 0; p < P->n; p++) list[p] = t ? pair->plan[0].place[P->row[p]] : pair->source ? pair->source[P->row[p]] : P->row[p];
-    SYS_CALL(FactorCopy(T->source, list, P->n, stream)); /* from pageable memory: list may be written again */
-    for (int64_t p = 0; p < P->n && t; p++) list[p] = pair->target ? pair->target[P->row[p]] : P->row[p];
-    if (t) SYS_CALL(FactorCopy(T->target, list, P->n, stream));
-    for (int64_t p = 0; p < P->n && T->diagonal; p++) list[p] = pair->diagonal[P->row[p]];
-    if (T->diagonal) SYS_CALL(FactorCopy(T->diagonal, list, P->n, stream));
+  for (int pass = 0; pass < 2; pass++) {
+    SysArenaTake(&arena, &source, (size_t)pair->n);
+    SysArenaTake(&arena, &target, (size_t)pair->n);
+    for (int t = 0; t < 2; t++) {
+      SysArenaTake(&arena, &begin[t], (size_t)n);
+      SysArenaTake(&arena, &end[t], (size_t)n);
+    }
+    SysArenaTake(&arena, &diagonal, (size_t)n);
+    SysArenaTake(&arena, &j, (size_t)nz);
+    if (!pass) SYS_CALL(SysArenaAllocate(&arena));
+    scratch->memory = arena.memory;
   }
+  SYS_CALL(FactorUpload(&pair->source, source, pair->n, stream));
+  SYS_CALL(FactorUpload(&pair->target, target, pair->n, stream));
+  if (pair->on_device) return SYS_SUCCESS;
+  for (int t = 0; t < 2; t++) {
+    SYS_CALL(FactorUpload(&pair->begin[t], begin[t], n, stream));
+    SYS_CALL(FactorUpload(&pair->end[t], end[t], n, stream));
+  }
+  SYS_CALL(FactorUpload(&pair->diagonal, diagonal, n, stream));
+  return FactorUpload(&pair->j, j, nz, stream);
+}
+
+static void FactorTakeArrays(const FactorPair *pair, int t, FactorTriangle *T, SysArena *arena)
+{
+  const size_t slots = (size_t)T->steps * SYS_WARP, n = (size_t)T->n;
+
+  SysArenaTake(arena, &T->start, (size_t)T->tiles + 1);
+  SysArenaTake(arena, &T->column, slots);
+  SysArenaTake(arena, &T->from, slots);
+  SysArenaTake(arena, &T->value, slots);
+  SysArenaTake(arena, &T->source, n);
+  if (t) SysArenaTake(arena, &T->target, n);
+  if (pair->before[t] || pair->after[t]) SysArenaTake(arena, &T->diagonal, n);
+  if (pair->before[t]) SysArenaTake(arena, &T->before, n);
+  if (pair->after[t]) SysArenaTake(arena, &T->after, n);
+}
+
+/* before: of each row of the first triangle its position; row, place: of this triangle's rows, set here */
+static SysStatus FactorTriangleCreate(const FactorPair *pair, int t, const int *before, int *row, int *place, FactorDevice F, cudaStream_t stream)
+{
+  FactorTriangle *T    = &F->triangle[t];
+  FactorRows      rows = {pair->n, pair->begin[t], pair->end[t], pair->j, NULL};
+  SysScratch      turned;
+  SysArena        arena = {};
+
+  if (pair->turned[t]) SYS_CALL(FactorTranspose(&rows, &turned, &rows, stream));
+  SYS_CALL(FactorOrder(&rows, t, row, place, &T->levels, stream));
+  SYS_CALL(FactorPlanMeasure(&rows, row, T, stream));
+  FactorTakeArrays(pair, t, T, &arena);
+  SYS_CALL(SysArenaAllocate(&arena));
+  F->memory[t] = arena.memory;
+  FactorTakeArrays(pair, t, T, &arena);
+  SYS_CALL(FactorPlanFill(&rows, t, row, place, T, stream));
+  SYS_CALL(FactorCompose(T->n, row, t ? before : pair->source, T->source, stream));
+  if (t) SYS_CALL(FactorCompose(T->n, row, pair->target, T->target, stream));
+  if (T->diagonal) SYS_CALL(FactorCompose(T->n, row, pair->diagonal, T->diagonal, stream));
+  SYS_CUDA(cudaStreamSynchronize(stream)); /* the transpose goes */
+  return SYS_SUCCESS;
+}
+
+static SysStatus FactorPairCreate(FactorPair pair, FactorDevice F, cudaStream_t stream)
+{
+  SysScratch copies, lists;
+  SysArena   arena = {};
+  int       *row, *place[2];
+
+  SYS_CALL(FactorUploadPair(&pair, &copies, stream));
+  for (int pass = 0; pass < 2; pass++) {
+    SysArenaTake(&arena, &row, (size_t)pair.n);
+    for (int t = 0; t < 2; t++) SysArenaTake(&arena, &place[t], (size_t)pair.n);
+    if (!pass) SYS_CALL(SysArenaAllocate(&arena));
+    lists.memory = arena.memory;
+  }
+  for (int t = 0; t < 2; t++) SYS_CALL(FactorTriangleCreate(&pair, t, place[0], row, place[t], F, stream));
+  SYS_CALL(SysDeviceAllocate(&F->memory[2], 2 * sizeof(*F->ticket)));
+  F->ticket = (unsigned *)F->memory[2];
   SYS_CUDA(cudaMemsetAsync(F->ticket, 0, 2 * sizeof(*F->ticket), stream));
-  SYS_CUDA(cudaStreamSynchronize(stream));
-  return SYS_SUCCESS;
+  SYS_CALL(FactorBlocks((int64_t)1 << 30, FACTOR_BLOCKS, &F->blocks));
+  return FactorRoom(F, 1, stream);
 }
 
 SysStatus FactorDeviceCreate(const FactorPair *pair, FactorDevice *result, SysStream stream)
 {
   FactorDevice F      = (FactorDevice)calloc(1, sizeof(*F));
-  SysInt      *list   = (SysInt *)malloc(((size_t)pair->plan[0].n + 1) * sizeof(*list));
-  SysArena     arena  = {};
-  SysStatus    status = F && list ? SYS_SUCCESS : SYS_OUT_OF_MEMORY;
-  int          device, processors;
+  SysStatus    status = SYS_OUT_OF_MEMORY;
 
-  if (status == SYS_SUCCESS) {
-    F->sign    = pair->sign;
-    F->entries = pair->plan[0].entries + pair->plan[1].entries;
-    FactorTakeArrays(pair, F, &arena);
-    status = SysArenaAllocate(&arena);
+  if (F) {
+    F->sign = pair->sign;
+    status  = FactorPairCreate(*pair, F, (cudaStream_t)stream);
+    if (status != SYS_SUCCESS) FactorDeviceDestroy(&F);
   }
-  if (status == SYS_SUCCESS) {
-    F->memory = arena.memory;
-    FactorTakeArrays(pair, F, &arena);
-    status = FactorFillArrays(pair, F, list, (cudaStream_t)stream);
-  }
-  if (status == SYS_SUCCESS) status = FactorRoom(F, 1, (cudaStream_t)stream);
-  if (status == SYS_SUCCESS) {
-    cudaError_t error = cudaGetDevice(&device);
-
-    if (error == cudaSuccess) error = cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
-    if (error == cudaSuccess) F->blocks = processors * FACTOR_BLOCKS;
-    else status = SysDeviceFailed(error, "cudaDeviceGetAttribute");
-  }
-  free(list);
-  if (status != SYS_SUCCESS && F) FactorDeviceDestroy(&F);
   *result = F;
   return status;
 }
@@ -315,7 +300,7 @@ SysStatus FactorDeviceCreate(const FactorPair *pair, FactorDevice *result, SysSt
 void FactorDeviceDestroy(FactorDevice *F)
 {
   if (!*F) return;
-  (void)cudaFree((*F)->memory);
+  for (int k = 0; k < 3; k++) (void)cudaFree((*F)->memory[k]);
   (void)cudaFree((*F)->result[0]);
   free(*F);
   *F = NULL;
@@ -323,5 +308,17 @@ void FactorDeviceDestroy(FactorDevice *F)
 
 int64_t FactorDeviceEntries(FactorDevice F)
 {
-  return F->entries;
+  return F->triangle[0].entries + F->triangle[1].entries;
+}
+
+int FactorDeviceLevels(FactorDevice F, int t)
+{
+  return F->triangle[t].levels;
+}
+
+double FactorDeviceBytes(FactorDevice F)
+{
+  const double slots = (double)SYS_WARP * ((double)F->triangle[0].steps + F->triangle[1].steps);
+
+  return slots * (sizeof(SysScalar) + sizeof(int)) + 10. * F->triangle[0].n * sizeof(SysScalar);
 }

@@ -8,9 +8,13 @@
 extern "C" {
 #endif
 
-/* Two triangles that are solved one after the other. All arrays are of the host and may go after FactorDeviceCreate(). */
+/* Two triangles that are solved one after the other: the first one's rows depend on earlier rows, the second one's on later ones. Row i of a triangle has the columns j[k],
+   k = begin[i] to end[i] - 1, in ascending order, or these are the entries of column i. The arrays may go after FactorDeviceCreate(). */
 typedef struct {
-  FactorPlan    plan[2];
+  int64_t       n, nz;
+  const SysInt *j, *begin[2], *end[2];
+  int           turned[2];       /* the entries are those of columns */
+  int           on_device;       /* j, begin, end and diagonal are there, source and target on the host */
   const SysInt *source, *target; /* of each row: the entry of the right-hand side and of the solution, or NULL */
   const SysInt *diagonal;        /* of each row: the place of its factor, which multiplies */
   int           before[2];       /* the right-hand sides of the triangle */
@@ -20,18 +24,52 @@ typedef struct {
 
 typedef struct FactorDevice_ *FactorDevice;
 
-/* Creates the triangles on the device, without values */
+/* Creates the triangles on the device, without values; n > 0 */
 SysStatus FactorDeviceCreate(const FactorPair *, FactorDevice *, SysStream);
 void      FactorDeviceDestroy(FactorDevice *);
 
-/* Sets the values: those of the factor, nz numbers on the host */
+/* Sets the values: those of the factor, nz numbers on the host; or on the device, queued */
 SysStatus FactorDeviceUpdate(FactorDevice, int64_t nz, const SysScalar *a, SysStream);
+SysStatus FactorDeviceGather(FactorDevice, const SysScalar *a, SysStream);
 
 /* Queues the solves for columns of b, ldb apart, into those of x, which may be b; all on the device */
 SysStatus FactorDeviceSolve(FactorDevice, int columns, const SysScalar *b, int64_t ldb, SysScalar *x, int64_t ldx, SysStream);
 
-/* Returns the entries of both triangles */
+/* Return the entries of both triangles, the levels of a triangle, the bytes that a solve moves */
 int64_t FactorDeviceEntries(FactorDevice);
+int     FactorDeviceLevels(FactorDevice, int t);
+double  FactorDeviceBytes(FactorDevice);
+
+/* ------------------------------------------------- factors without fill ------------------------------------------------- */
+
+/* The pattern of ILU(0) or ICC(0), with the values that the device computes. Of each row: in L the multipliers, on the diagonal the reciprocal of the pivot, in U the
+   entries. A symmetric factor has U only, each row divided by the pivot with the opposite sign, as PETSc's. */
+typedef struct FactorMatrix_ *FactorMatrix;
+
+/* Creates the pattern for a matrix on the device. rows: of each row of the factor, the row of the matrix; place: of each column of the matrix, the column of the factor; both
+   on the host, or NULL. *result is NULL if the device does not make this factor: a row has no diagonal, repeats a column or is too long. */
+SysStatus FactorMatrixCreate(const SysCSR *A, const SysInt *rows, const SysInt *place, int symmetric, FactorMatrix *result, SysStream);
+void      FactorMatrixDestroy(FactorMatrix *);
+
+/* Sets the rows, the columns and the diagonal of a pair for solves, or for solves with the transpose */
+void FactorMatrixGetPair(FactorMatrix, int transpose, FactorPair *);
+
+/* The pivots that MatPivotCheck() of PETSc accepts */
+typedef enum {
+  FACTOR_PIVOT_NONZERO,          /* larger than zero times 1 */
+  FACTOR_PIVOT_NONZERO_RELATIVE, /* than zero times the sum of the other entries of the row */
+  FACTOR_PIVOT_POSITIVE          /* the same, with the sign */
+} FactorPivot;
+
+/* Computes the factor of new values on the device; *refused: a pivot is not accepted. Waits for the device. */
+SysStatus FactorMatrixCompute(FactorMatrix, const SysScalar *a, FactorPivot, SysReal zero, int *refused, SysStream);
+
+/* Returns the number of entries and, after FactorMatrixCompute(), the values on the device */
+int64_t          FactorMatrixEntries(FactorMatrix);
+const SysScalar *FactorMatrixValues(FactorMatrix);
+
+/* Copies the factor to the host: n + 1 starts of rows, columns, and values unless a is NULL */
+SysStatus FactorMatrixGet(FactorMatrix, SysInt *i, SysInt *j, SysScalar *a, SysStream);
 
 #if defined(__cplusplus)
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   MATSOLVERAMB. PETSc makes the factor on the host: symbolic and numeric phase, shifts and zero pivots are its own, and so are all operations but the solves of a factor
-   whose matrix is on the GPU.
+   MATSOLVERAMB. PETSc makes the factor on the host: symbolic and numeric phase, shifts and zero pivots are its own, and so are all operations but solves. The GPU makes factors
+   without fill of matrices that are there (factormatrixdevice.c); PETSc's arrays of these come into being when an operation needs them.
 */
 #include "mat/factor/glue/factor.h"
 #include "mat/factor/host/factorpolicy.h"
@@ -117,16 +117,41 @@ static PetscErrorCode MatFactorAMBSetUpHost(Mat F, MatFactorAMB *f)
 
 /* ------------------------------------------------- phases ------------------------------------------------- */
 
+PetscErrorCode MatFactorAMBSymbolicPETSc(Mat F, Mat A, MatFactorAMB *f, const MatFactorInfo *info)
+{
+  PetscFunctionBegin;
+  if (f->symmetric) PetscCall((*f->iccsymbolic)(F, A, f->rows, info));
+  else PetscCall((*f->ilusymbolic)(F, A, f->rows, f->cols, info));
+  f->numeric  = f->symmetric ? F->ops->choleskyfactornumeric : F->ops->lufactornumeric;
+  f->symbolic = PETSC_TRUE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MatFactorNumeric_AMB(Mat, Mat, const MatFactorInfo *);
+
+static void MatFactorAMBSetNumeric(Mat F, const MatFactorAMB *f)
+{
+  if (f->symmetric) F->ops->choleskyfactornumeric = MatFactorNumeric_AMB;
+  else F->ops->lufactornumeric = MatFactorNumeric_AMB;
+}
+
 /* PETSc copies newer values from the GPU before it factors */
 static PetscErrorCode MatFactorNumeric_AMB(Mat F, Mat A, const MatFactorInfo *info)
 {
   const PetscScalar *a;
   MatFactorAMB      *f;
   FactorWhere        where;
+  PetscBool          done = PETSC_FALSE;
 
   PetscFunctionBegin;
   PetscCall(MatFactorAMBGet(F, &f));
   PetscCall(FactorGetWhere(&where));
+  if (f->matrix) PetscCall(MatFactorAMBNumericDevice(F, A, f, info, &done));
+  if (done) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!f->symbolic) {
+    PetscCall(MatFactorAMBSymbolicPETSc(F, A, f, &f->info));
+    MatFactorAMBSetNumeric(F, f);
+  }
   PetscCall(MatSeqAIJGetArrayRead(A, &a));
   PetscCall(MatSeqAIJRestoreArrayRead(A, &a));
   if (f->device) { /* the numeric phase of ICC does not set all of them */
@@ -144,12 +169,15 @@ static PetscErrorCode MatFactorNumeric_AMB(Mat F, Mat A, const MatFactorInfo *in
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode MatFactorAMBSymbolicEnd(Mat F, IS rows, IS cols)
+static PetscErrorCode MatFactorAMBSymbolic(Mat F, Mat A, IS rows, IS cols, const MatFactorInfo *info)
 {
   MatFactorAMB *f;
+  FactorWhere   where;
+  PetscBool     done = PETSC_FALSE;
 
   PetscFunctionBegin;
   PetscCall(MatFactorAMBGet(F, &f));
+  PetscCall(FactorGetWhere(&where));
   MatFactorAMBResetDevice(f);
   FactorSolverDestroy(&f->solver);
   PetscCall(PetscObjectReference((PetscObject)rows));
@@ -158,36 +186,66 @@ static PetscErrorCode MatFactorAMBSymbolicEnd(Mat F, IS rows, IS cols)
   PetscCall(ISDestroy(&f->cols));
   f->rows    = rows;
   f->cols    = cols;
+  f->info    = *info;
   f->planned = f->declined = f->current = PETSC_FALSE;
-  if (f->symmetric) {
-    f->numeric                    = F->ops->choleskyfactornumeric;
-    F->ops->choleskyfactornumeric = MatFactorNumeric_AMB;
-  } else {
-    f->numeric              = F->ops->lufactornumeric;
-    F->ops->lufactornumeric = MatFactorNumeric_AMB;
-  }
+  f->symbolic = f->complete = PETSC_FALSE;
+  PetscCall(MatFactorAMBSymbolicDevice(F, A, f, info, where, &done));
+  if (!done) PetscCall(MatFactorAMBSymbolicPETSc(F, A, f, info));
+  MatFactorAMBSetNumeric(F, f);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode MatILUFactorSymbolic_AMB(Mat F, Mat A, IS rows, IS cols, const MatFactorInfo *info)
 {
-  MatFactorAMB *f;
-
   PetscFunctionBegin;
-  PetscCall(MatFactorAMBGet(F, &f));
-  PetscCall((*f->ilusymbolic)(F, A, rows, cols, info));
-  PetscCall(MatFactorAMBSymbolicEnd(F, rows, cols));
+  PetscCall(MatFactorAMBSymbolic(F, A, rows, cols, info));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode MatICCFactorSymbolic_AMB(Mat F, Mat A, IS perm, const MatFactorInfo *info)
 {
+  PetscFunctionBegin;
+  PetscCall(MatFactorAMBSymbolic(F, A, perm, perm, info));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ------------------------------------------------- operations ------------------------------------------------- */
+
+static PetscErrorCode MatGetInfo_FactorAMB(Mat F, MatInfoType type, MatInfo *info)
+{
   MatFactorAMB *f;
 
   PetscFunctionBegin;
   PetscCall(MatFactorAMBGet(F, &f));
-  PetscCall((*f->iccsymbolic)(F, A, perm, info));
-  PetscCall(MatFactorAMBSymbolicEnd(F, perm, perm));
+  if (f->matrix && !f->symbolic) {
+    PetscCall(PetscMemzero(info, sizeof(*info)));
+    info->block_size   = 1;
+    info->nz_allocated = info->nz_used = (PetscLogDouble)f->entries;
+    info->fill_ratio_given             = f->info.fill;
+    info->fill_ratio_needed            = 1;
+  } else PetscCall((*f->getinfo)(F, type, info));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MatGetDiagonal_FactorAMB(Mat F, Vec d)
+{
+  MatFactorAMB *f;
+
+  PetscFunctionBegin;
+  PetscCall(MatFactorAMBGet(F, &f));
+  PetscCall(MatFactorAMBComplete(F, f));
+  PetscCall((*f->getdiagonal)(F, d));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MatGetInertia_FactorAMB(Mat F, PetscInt *negative, PetscInt *zero, PetscInt *positive)
+{
+  MatFactorAMB *f;
+
+  PetscFunctionBegin;
+  PetscCall(MatFactorAMBGet(F, &f));
+  PetscCall(MatFactorAMBComplete(F, f));
+  PetscCall((*f->getinertia)(F, negative, zero, positive));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -195,15 +253,19 @@ static PetscErrorCode MatView_FactorAMB(Mat F, PetscViewer viewer)
 {
   MatFactorAMB     *f;
   PetscViewerFormat format;
-  PetscBool         ascii;
+  PetscBool         info;
 
   PetscFunctionBegin;
   PetscCall(MatFactorAMBGet(F, &f));
-  PetscCall((*f->view)(F, viewer));
-  PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERASCII, &ascii));
-  if (!ascii || (!f->planned && !f->current)) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscViewerGetFormat(viewer, &format));
-  if (format != PETSC_VIEWER_ASCII_INFO && format != PETSC_VIEWER_ASCII_INFO_DETAIL) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERASCII, &info));
+  if (info) {
+    PetscCall(PetscViewerGetFormat(viewer, &format));
+    info = (PetscBool)(format == PETSC_VIEWER_ASCII_INFO || format == PETSC_VIEWER_ASCII_INFO_DETAIL);
+  }
+  if (!info) PetscCall(MatFactorAMBComplete(F, f));
+  if (!info || !f->matrix || f->complete) PetscCall((*f->view)(F, viewer));
+  if (!info) PetscFunctionReturn(PETSC_SUCCESS);
+  if (f->matrix) PetscCall(PetscViewerASCIIPrintf(viewer, "made on the GPU\n"));
   if (f->planned)
     PetscCall(PetscViewerASCIIPrintf(viewer, "solves on the %s: %" PetscInt_FMT " and %" PetscInt_FMT " levels, expected %.3g ms on the GPU, %.3g ms on the host\n", f->device ? "GPU" : "host", f->levels[0], f->levels[1], 1e3 * f->seconds[1], 1e3 * f->seconds[0]));
   if (f->current) PetscCall(PetscViewerASCIIPrintf(viewer, "solves in windows of rows sorted by level\n"));
@@ -227,7 +289,8 @@ static PetscErrorCode MatFactorGetSolverType_AMB(Mat F, MatSolverType *type)
 -  -petscamb_factor (petsc|model|device) - `petsc`: other packages are the default; `model`: this one is for matrices of petsc-amb on a GPU; `device`: and solves are always on the GPU, not where a model expects the shorter time
 
    Notes:
-   PETSc makes the factor on the host, in the same ordering: ILU(k) and ICC(k) have the bits of `MATSOLVERPETSC`, and shifts and zero pivots are its own. For a matrix of
+   ILU(0) and ICC(0) of a matrix of type `MATSEQAIJCUSPARSE` are made on the GPU, in the given ordering. Other factors, and those in which a pivot is to be shifted or reported,
+   are made by PETSc on the host. ILU(k) has the bits of `MATSOLVERPETSC` where that was compiled without fused operations; ICC(0) on the GPU adds in another order. For a matrix of
    type `MATSEQAIJCUSPARSE`, whether of petsc-amb or not, a solve is two kernels, for which the host does not wait: `MatSolve()`, `MatSolveTranspose()`, `MatSolveAdd()` and
    `MatMatSolve()`. Sums have the order of the columns, so that each run gives the same bits.
 
@@ -259,12 +322,21 @@ static PetscErrorCode MatGetFactor_seqaij_amb(Mat A, MatFactorType ftype, Mat *F
   PetscCall(PetscObjectCompose((PetscObject)*F, FACTOR_NAME, (PetscObject)container));
   PetscCall(PetscContainerDestroy(&container));
   f->symmetric   = (PetscBool)(ftype == MAT_FACTOR_ICC);
+  f->solve[0]    = (*F)->ops->solve;
+  f->solve[1]    = (*F)->ops->solvetranspose;
+  f->matsolve    = (*F)->ops->matsolve;
   f->ilusymbolic = (*F)->ops->ilufactorsymbolic;
   f->iccsymbolic = (*F)->ops->iccfactorsymbolic;
   f->view        = (*F)->ops->view;
   if (f->symmetric) (*F)->ops->iccfactorsymbolic = MatICCFactorSymbolic_AMB;
   else (*F)->ops->ilufactorsymbolic = MatILUFactorSymbolic_AMB;
-  (*F)->ops->view = MatView_FactorAMB;
+  f->getinfo         = (*F)->ops->getinfo;
+  f->getdiagonal     = (*F)->ops->getdiagonal;
+  f->getinertia      = (*F)->ops->getinertia;
+  (*F)->ops->view    = MatView_FactorAMB;
+  (*F)->ops->getinfo = MatGetInfo_FactorAMB;
+  if (f->getdiagonal) (*F)->ops->getdiagonal = MatGetDiagonal_FactorAMB;
+  if (f->getinertia) (*F)->ops->getinertia = MatGetInertia_FactorAMB;
   PetscCall(PetscFree((*F)->solvertype));
   PetscCall(PetscStrallocpy(MATSOLVERAMB, &(*F)->solvertype));
   PetscCall(PetscObjectComposeFunction((PetscObject)*F, "MatFactorGetSolverType_C", MatFactorGetSolverType_AMB));

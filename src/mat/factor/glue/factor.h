@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   MATSOLVERAMB: factors that PETSc makes, with solves of petsc-amb
+   MATSOLVERAMB: factors that PETSc or the GPU makes, with solves of petsc-amb
 */
 #pragma once
 
@@ -24,19 +24,28 @@ typedef struct {
   PetscErrorCode (*iccsymbolic)(Mat, Mat, IS, const MatFactorInfo *);
   PetscErrorCode (*numeric)(Mat, Mat, const MatFactorInfo *);
   PetscErrorCode (*view)(Mat, PetscViewer);
+  PetscErrorCode (*getinfo)(Mat, MatInfoType, MatInfo *);
+  PetscErrorCode (*getdiagonal)(Mat, Vec);
+  PetscErrorCode (*getinertia)(Mat, PetscInt *, PetscInt *, PetscInt *);
   PetscErrorCode (*solve[2])(Mat, Vec, Vec); /* PETSc's for this factor, the second for the transpose */
+  PetscErrorCode (*half[2])(Mat, Vec, Vec);  /* forward and backward */
   PetscErrorCode (*matsolve)(Mat, Mat, Mat);
-  IS           rows, cols;
-  PetscBool    symmetric; /* ICC: one triangle, which serves twice */
-  PetscBool    planned;   /* levels and seconds are those of the pattern */
-  PetscBool    declined;  /* for this pattern PETSc's solve on the host is as good */
-  PetscBool    current;   /* solver has the values of the factor */
-  PetscInt     solves;    /* with these values, before that */
-  PetscBool    device;    /* solves run on the GPU */
-  PetscInt     levels[2];
-  double       seconds[2]; /* expected: on the host, on the GPU */
-  FactorDevice pair[2];    /* on the GPU: for solves, and for solves with the transpose, or NULL */
-  FactorSolver solver;     /* on the host, or NULL */
+  IS            rows, cols;
+  MatFactorInfo info;
+  FactorMatrix  matrix;    /* a factor that the GPU makes, or NULL */
+  PetscInt      entries;   /* of matrix */
+  PetscBool     symbolic;  /* PETSc's symbolic phase has made the arrays of the factor on the host */
+  PetscBool     complete;  /* these arrays have the values of matrix */
+  PetscBool     symmetric; /* ICC: one triangle, which serves twice */
+  PetscBool     planned;   /* levels and seconds are those of the pattern */
+  PetscBool     declined;  /* for this pattern PETSc's solve on the host is as good */
+  PetscBool     current;   /* solver has the values of the factor */
+  PetscInt      solves;    /* with these values, before that */
+  PetscBool     device;    /* solves run on the GPU */
+  PetscInt      levels[2];
+  double        seconds[2]; /* expected: on the host, on the GPU */
+  FactorDevice  pair[2];    /* on the GPU: for solves, and for solves with the transpose, or NULL */
+  FactorSolver  solver;     /* on the host, or NULL */
 } MatFactorAMB;
 
 extern PetscErrorCode MatFactorAMBGet(Mat, MatFactorAMB **);
@@ -52,6 +61,19 @@ typedef struct {
 
 extern PetscErrorCode FactorArraysGet(Mat, const MatFactorAMB *, FactorArrays *);
 extern PetscErrorCode FactorArraysFree(FactorArrays *);
+
+/* Calls PETSc's symbolic phase for a matrix with this pattern, and keeps its numeric one */
+extern PetscErrorCode MatFactorAMBSymbolicPETSc(Mat F, Mat A, MatFactorAMB *f, const MatFactorInfo *);
+
+/* For a factor without fill of a matrix on the GPU: creates f->matrix and the triangles for solves, without a symbolic phase on the host; *done is PETSC_FALSE if PETSc is to make the
+   factor */
+SYS_DEVICE PetscErrorCode MatFactorAMBSymbolicDevice(Mat F, Mat A, MatFactorAMB *f, const MatFactorInfo *, FactorWhere, PetscBool *done) SYS_STUB(PETSC_SUCCESS);
+
+/* Computes f->matrix on the GPU and sets the solves; if *done is PETSC_FALSE, PETSc must shift or report a pivot, or the matrix has left the GPU, and f->matrix is destroyed */
+SYS_DEVICE PetscErrorCode MatFactorAMBNumericDevice(Mat F, Mat A, MatFactorAMB *f, const MatFactorInfo *, PetscBool *done) SYS_STUB(PETSC_SUCCESS);
+
+/* Makes the arrays of PETSc's factor from f->matrix, unless they are current */
+SYS_DEVICE PetscErrorCode MatFactorAMBComplete(Mat F, MatFactorAMB *f) SYS_STUB(PETSC_SUCCESS);
 
 /* Sets the solves of a new numeric factor of a matrix on the GPU; or of a factor on the host, those of PETSc */
 SYS_DEVICE PetscErrorCode MatFactorAMBSetUpDevice(Mat F, Mat A, MatFactorAMB *f, FactorWhere) SYS_STUB(PETSC_SUCCESS);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   Solves with PETSc's factors on the GPU: the triangles of a factor, the choice between GPU and host, and the operations
+   Factors on the GPU: the triangles of a factor, the choice between GPU and host, factors that the GPU makes, and the operations
 */
 #include <petscdevice_cuda.h>
 #include <petsc/private/vecimpl.h>
@@ -20,42 +20,37 @@ static PetscErrorCode FactorCheck(Mat F, SysStatus status, PetscBool *good)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Plans the triangles of a factor, in this order: L and U; for solves with the transpose U^T and L^T; of a symmetric factor U^T and U */
-static SysStatus FactorPlans(const MatFactorAMB *f, const FactorArrays *s, PetscBool transpose, FactorPair *pair)
+/* Sets the triangles of a factor, in this order: L and U; for solves with the transpose U^T and L^T; of a symmetric factor U^T and U. s: the arrays of PETSc's factor, unless the GPU
+   makes it */
+static void FactorPairSet(const MatFactorAMB *f, const FactorArrays *s, PetscBool transpose, FactorPair *pair)
 {
-  SysStatus status = SYS_SUCCESS;
+  if (f->matrix) FactorMatrixGetPair(f->matrix, transpose, pair);
+  else {
+    pair->n        = s->rows[1].n;
+    pair->nz       = s->nz;
+    pair->j        = s->rows[1].j;
+    pair->diagonal = s->diagonal;
+    for (int t = 0; t < 2; t++) {
+      const int part = f->symmetric ? 1 : transpose ? 1 - t : t;
 
-  for (int t = 0; t < 2 && status == SYS_SUCCESS; t++) {
-    const int  part   = f->symmetric ? 1 : transpose ? 1 - t : t;
-    FactorRows turned = {0};
-
-    if (transpose || (f->symmetric && t == 0)) {
-      status = FactorRowsTranspose(&s->rows[part], &turned);
-      if (status == SYS_SUCCESS) status = FactorPlanCreate(&turned, t, &pair->plan[t]);
-      FactorRowsDestroy(&turned);
-    } else status = FactorPlanCreate(&s->rows[part], t, &pair->plan[t]);
+      pair->begin[t]  = s->rows[part].begin;
+      pair->end[t]    = s->rows[part].end;
+      pair->turned[t] = transpose || (f->symmetric && t == 0);
+    }
   }
-  pair->diagonal  = s->diagonal;
   pair->after[0]  = transpose;
   pair->after[1]  = !f->symmetric && !transpose;
   pair->before[1] = f->symmetric;
   pair->sign      = f->symmetric ? 1 : -1;
-  return status;
 }
 
 /* Sets the levels and the expected seconds of a solve */
-static PetscErrorCode FactorExpect(Mat F, MatFactorAMB *f, const FactorPair *pair)
+static PetscErrorCode FactorExpect(Mat F, MatFactorAMB *f)
 {
-  double bytes = 0, entries = F->rmap->n;
-
   PetscFunctionBegin;
-  for (int t = 0; t < 2; t++) {
-    f->levels[t] = (PetscInt)pair->plan[t].levels;
-    bytes += (double)pair->plan[t].start[pair->plan[t].tiles] * FACTOR_WARP * (sizeof(PetscScalar) + sizeof(PetscInt)) + 5. * F->rmap->n * sizeof(PetscScalar);
-    entries += pair->plan[t].entries;
-  }
-  f->seconds[0] = FactorHostSeconds(F->rmap->n, entries, sizeof(PetscScalar));
-  f->seconds[1] = FactorDeviceSeconds(f->levels[0] + f->levels[1], bytes);
+  for (int t = 0; t < 2; t++) f->levels[t] = FactorDeviceLevels(f->pair[0], t);
+  f->seconds[0] = FactorHostSeconds(F->rmap->n, (double)(F->rmap->n + FactorDeviceEntries(f->pair[0])), sizeof(PetscScalar));
+  f->seconds[1] = FactorDeviceSeconds(f->levels[0] + f->levels[1], FactorDeviceBytes(f->pair[0]));
   f->planned    = PETSC_TRUE;
   PetscCall(PetscInfo(F, "Levels of the factor: %" PetscInt_FMT " and %" PetscInt_FMT "; a solve is expected to take %g s on the GPU, %g s on the host\n", f->levels[0], f->levels[1], f->seconds[1], f->seconds[0]));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -66,32 +61,37 @@ static PetscErrorCode FactorPairCreate(Mat F, MatFactorAMB *f, const FactorArray
 {
   FactorPair      pair = {0};
   const PetscInt *rows, *cols;
+  PetscBool       natural[2];
 
   PetscFunctionBegin;
-  PetscCall(FactorCheck(F, FactorPlans(f, s, transpose, &pair), wanted));
+  FactorPairSet(f, s, transpose, &pair);
+  PetscCall(ISIdentity(f->rows, &natural[0]));
+  PetscCall(ISIdentity(f->cols, &natural[1]));
+  PetscCall(ISGetIndices(f->rows, &rows));
+  PetscCall(ISGetIndices(f->cols, &cols));
+  pair.source = natural[transpose] ? NULL : transpose ? cols : rows;
+  pair.target = natural[!transpose] ? NULL : transpose ? rows : cols;
+  PetscCall(FactorCheck(F, FactorDeviceCreate(&pair, &f->pair[transpose], PetscDefaultCudaStream), wanted));
+  PetscCall(ISRestoreIndices(f->rows, &rows));
+  PetscCall(ISRestoreIndices(f->cols, &cols));
   if (*wanted && !transpose) {
-    PetscCall(FactorExpect(F, f, &pair));
+    PetscCall(FactorExpect(F, f));
     *wanted = (PetscBool)(always || f->seconds[1] < f->seconds[0]);
+    if (!*wanted) FactorDeviceDestroy(&f->pair[0]);
   }
-  if (*wanted) {
-    PetscCall(ISGetIndices(f->rows, &rows));
-    PetscCall(ISGetIndices(f->cols, &cols));
-    pair.source = transpose ? cols : rows;
-    pair.target = transpose ? rows : cols;
-    PetscCall(FactorCheck(F, FactorDeviceCreate(&pair, &f->pair[transpose], PetscDefaultCudaStream), wanted));
-    PetscCall(ISRestoreIndices(f->rows, &rows));
-    PetscCall(ISRestoreIndices(f->cols, &cols));
-  }
-  for (int t = 0; t < 2; t++) FactorPlanDestroy(&pair.plan[t]);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Copies the values to f->pair[transpose], which goes if memory is short */
+/* Brings the values to f->pair[transpose], which goes if memory is short */
 static PetscErrorCode FactorPairUpdate(Mat F, MatFactorAMB *f, const FactorArrays *s, PetscBool transpose, PetscBool *good)
 {
   PetscBool pinned;
 
   PetscFunctionBegin;
+  if (f->matrix) {
+    PetscCall(FactorCheck(F, FactorDeviceGather(f->pair[transpose], FactorMatrixValues(f->matrix), PetscDefaultCudaStream), good));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscCall(MatAIJDevicePin(s->a, s->nz * sizeof(*s->a), &pinned));
   PetscCall(FactorCheck(F, FactorDeviceUpdate(f->pair[transpose], s->nz, s->a, PetscDefaultCudaStream), good));
   PetscCall(MatAIJDeviceUnpin(s->a, pinned));
@@ -137,9 +137,9 @@ static PetscErrorCode FactorSolveVec(Mat F, Vec b, Vec x, PetscBool transpose)
   PetscCall(FactorOnDevice((PetscObject)b, (PetscObject)x, VECSEQCUDA, (PetscBool)(b->boundtocpu || x->boundtocpu), &device));
   if (f->symmetric) transpose = PETSC_FALSE;
   if (device && !f->pair[transpose]) { /* the first solve with the transpose */
-    FactorArrays s;
+    FactorArrays s = {0};
 
-    PetscCall(FactorArraysGet(F, f, &s));
+    if (!f->matrix) PetscCall(FactorArraysGet(F, f, &s));
     PetscCall(FactorPairCreate(F, f, &s, transpose, PETSC_TRUE, &device));
     if (device) PetscCall(FactorPairUpdate(F, f, &s, transpose, &device));
     PetscCall(FactorArraysFree(&s));
@@ -150,7 +150,10 @@ static PetscErrorCode FactorSolveVec(Mat F, Vec b, Vec x, PetscBool transpose)
     PetscCall(FactorSolve(F, f, transpose, 1, from, F->rmap->n, to, F->rmap->n));
     PetscCall(VecCUDARestoreArrayWrite(x, &to));
     PetscCall(VecCUDARestoreArrayRead(b, &from));
-  } else PetscCall((*f->solve[transpose])(F, b, x));
+  } else {
+    PetscCall(MatFactorAMBComplete(F, f));
+    PetscCall((*f->solve[transpose])(F, b, x));
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -180,6 +183,7 @@ static PetscErrorCode MatMatSolve_FactorAMBDevice(Mat F, Mat B, Mat X)
   PetscCall(MatFactorAMBGet(F, &f));
   PetscCall(MatGetSize(B, NULL, &columns));
   PetscCall(FactorOnDevice((PetscObject)B, (PetscObject)X, MATSEQDENSECUDA, (PetscBool)(B->boundtocpu || X->boundtocpu), &device));
+  if (!device) PetscCall(MatFactorAMBComplete(F, f));
   if (device) {
     PetscCall(MatDenseGetLDA(B, &ldb));
     PetscCall(MatDenseGetLDA(X, &ldx));
@@ -203,7 +207,17 @@ static PetscErrorCode MatMatSolve_FactorAMBDevice(Mat F, Mat B, Mat X)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Without operations for sums PETSC adds a solution to a vector, on the GPU */
+/* Without operations for sums PETSc adds a solution to a vector, on the GPU */
+static void FactorSetSolves(Mat F, MatFactorAMB *f)
+{
+  f->device                 = PETSC_TRUE;
+  F->ops->solve             = MatSolve_FactorAMBDevice;
+  F->ops->solvetranspose    = MatSolveTranspose_FactorAMBDevice;
+  F->ops->matsolve          = MatMatSolve_FactorAMBDevice;
+  F->ops->solveadd          = NULL;
+  F->ops->solvetransposeadd = NULL;
+}
+
 PetscErrorCode MatFactorAMBSetUpDevice(Mat F, Mat A, MatFactorAMB *f, FactorWhere where)
 {
   FactorArrays s;
@@ -222,17 +236,199 @@ PetscErrorCode MatFactorAMBSetUpDevice(Mat F, Mat A, MatFactorAMB *f, FactorWher
     PetscCall(FactorPairUpdate(F, f, &s, PETSC_TRUE, &good)); /* or it is made anew when it is needed */
   }
   PetscCall(FactorArraysFree(&s));
-  f->device = device;
-  if (!device) PetscFunctionReturn(PETSC_SUCCESS);
-  F->ops->solve             = MatSolve_FactorAMBDevice;
-  F->ops->solvetranspose    = MatSolveTranspose_FactorAMBDevice;
-  F->ops->matsolve          = MatMatSolve_FactorAMBDevice;
-  F->ops->solveadd          = NULL;
-  F->ops->solvetransposeadd = NULL;
+  if (device) FactorSetSolves(F, f);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ------------------------------------------------- factors that the GPU makes ------------------------------------------------- */
+
+PetscErrorCode MatFactorAMBSymbolicDevice(Mat F, Mat A, MatFactorAMB *f, const MatFactorInfo *info, FactorWhere where, PetscBool *done)
+{
+  const PetscInt *rows = NULL, *place = NULL;
+  IS              inverse;
+  PetscBool       same, natural;
+  SysCSR          csr;
+
+  PetscFunctionBegin;
+  *done = PETSC_FALSE;
+  if (!MatAIJValuesOnDevice(A) || info->levels != 0 || A->rmap->n != A->cmap->n || !A->rmap->n) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(ISEqual(f->rows, f->cols, &same));
+  if (!same) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatAIJDeviceGetArrays(A, &csr));
+  if (!csr.nz) PetscFunctionReturn(PETSC_SUCCESS); /* PETSc reports the missing diagonal */
+  PetscCall(ISIdentity(f->rows, &natural));
+  PetscCall(ISInvertPermutation(f->cols, PETSC_DECIDE, &inverse));
+  PetscCall(ISGetIndices(f->rows, &rows));
+  PetscCall(ISGetIndices(inverse, &place));
+  PetscCall(FactorCheck(F, FactorMatrixCreate(&csr, natural ? NULL : rows, natural ? NULL : place, f->symmetric, &f->matrix, PetscDefaultCudaStream), done));
+  PetscCall(ISRestoreIndices(inverse, &place));
+  PetscCall(ISRestoreIndices(f->rows, &rows));
+  PetscCall(ISDestroy(&inverse));
+  *done = (PetscBool)(f->matrix != NULL);
+  if (*done) PetscCall(FactorPairCreate(F, f, NULL, PETSC_FALSE, (PetscBool)(where == FACTOR_DEVICE), done));
+  if (*done) f->entries = (PetscInt)FactorMatrixEntries(f->matrix);
+  else FactorMatrixDestroy(&f->matrix);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode FactorSolveHalf(Mat F, Vec b, Vec x, int half)
+{
+  MatFactorAMB *f;
+
+  PetscFunctionBegin;
+  PetscCall(MatFactorAMBGet(F, &f));
+  PetscCall(MatFactorAMBComplete(F, f));
+  PetscCall((*f->half[half])(F, b, x));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MatForwardSolve_FactorAMBDevice(Mat F, Vec b, Vec x)
+{
+  PetscFunctionBegin;
+  PetscCall(FactorSolveHalf(F, b, x, 0));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MatBackwardSolve_FactorAMBDevice(Mat F, Vec b, Vec x)
+{
+  PetscFunctionBegin;
+  PetscCall(FactorSolveHalf(F, b, x, 1));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The operations of a factor that the GPU has made */
+static void FactorSetOperations(Mat F, MatFactorAMB *f)
+{
+  FactorSetSolves(F, f);
+  if (f->symmetric) {
+    F->ops->forwardsolve  = MatForwardSolve_FactorAMBDevice;
+    F->ops->backwardsolve = MatBackwardSolve_FactorAMBDevice;
+  } else F->ops->matsolvetranspose = NULL; /* PETSc solves for each column */
+}
+
+PetscErrorCode MatFactorAMBNumericDevice(Mat F, Mat A, MatFactorAMB *f, const MatFactorInfo *info, PetscBool *done)
+{
+  const MatFactorShiftType shift   = (MatFactorShiftType)info->shifttype;
+  const FactorPivot        pivot   = shift == MAT_SHIFT_POSITIVE_DEFINITE ? FACTOR_PIVOT_POSITIVE : shift == MAT_SHIFT_NONZERO ? FACTOR_PIVOT_NONZERO_RELATIVE : FACTOR_PIVOT_NONZERO;
+  int                      refused = 0;
+  SysCSR                   csr;
+
+  PetscFunctionBegin;
+  *done = MatAIJValuesOnDevice(A);
+  if (*done) {
+    PetscCall(MatAIJDeviceGetArrays(A, &csr));
+    PetscCall(PetscLogGpuTimeBegin());
+    PetscCall(FactorCheck(F, FactorMatrixCompute(f->matrix, csr.a, pivot, info->zeropivot, &refused, PetscDefaultCudaStream), done));
+    PetscCall(PetscLogGpuTimeEnd());
+    if (refused) PetscCall(PetscInfo(F, "MATSOLVERPETSC makes the factor: a pivot is zero, or would be shifted\n"));
+    *done = (PetscBool)(*done && !refused);
+  }
+  for (int t = 0; t < 2 && *done; t++) {
+    if (f->pair[t]) PetscCall(FactorPairUpdate(F, f, NULL, (PetscBool)t, done));
+  }
+  if (!*done) {
+    f->planned = PETSC_FALSE;
+    MatFactorAMBResetDevice(f);
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(PetscLayoutSetUp(F->rmap));
+  PetscCall(PetscLayoutSetUp(F->cmap));
+  F->assembled = F->preallocated = PETSC_TRUE;
+  f->complete                    = PETSC_FALSE;
+  FactorSetOperations(F, f);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Creates a matrix of which PETSc's symbolic phase makes the pattern of the factor: the unit matrix, with zeros elsewhere */
+static PetscErrorCode FactorCreateUnit(const MatFactorAMB *f, PetscInt n, const PetscInt i[], const PetscInt j[], Mat *B)
+{
+  const PetscInt *rows, *cols;
+  PetscInt       *bi, *bj;
+  PetscScalar    *ba;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc1(n + 1, &bi));
+  PetscCall(PetscMalloc1(i[n], &bj));
+  PetscCall(PetscCalloc1(i[n], &ba));
+  PetscCall(ISGetIndices(f->rows, &rows));
+  PetscCall(ISGetIndices(f->cols, &cols));
+  for (PetscInt p = 0; p < n; p++) bi[rows[p] + 1] = i[p + 1] - i[p];
+  bi[0] = 0;
+  for (PetscInt r = 0; r < n; r++) bi[r + 1] += bi[r];
+  for (PetscInt p = 0; p < n; p++) {
+    const PetscInt r = rows[p], length = i[p + 1] - i[p];
+
+    for (PetscInt e = 0; e < length; e++) bj[bi[r] + e] = cols[j[i[p] + e]];
+    PetscCall(PetscSortInt(length, bj + bi[r]));
+    for (PetscInt e = bi[r]; e < bi[r + 1]; e++) ba[e] = bj[e] == r;
+  }
+  PetscCall(ISRestoreIndices(f->cols, &cols));
+  PetscCall(ISRestoreIndices(f->rows, &rows));
+  PetscCall(MatAIJDeviceCreateWithArrays(n, n, bi, bj, ba, PETSC_TRUE, B));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Lets PETSc make a factor with the pattern of i and j; the numeric phase sets its operations */
+static PetscErrorCode FactorCreateArrays(Mat F, MatFactorAMB *f, const PetscInt i[], const PetscInt j[])
+{
+  PetscErrorCode (*const numeric)(Mat, Mat, const MatFactorInfo *) = f->symmetric ? F->ops->choleskyfactornumeric : F->ops->lufactornumeric;
+  MatFactorInfo info                                               = f->info;
+  Mat           B;
+
+  PetscFunctionBegin;
+  info.shifttype = (PetscReal)MAT_SHIFT_NONE;
+  info.zeropivot = 0;
+  PetscCall(FactorCreateUnit(f, F->rmap->n, i, j, &B));
+  F->assembled = F->preallocated = PETSC_FALSE;
+  PetscCall(MatFactorAMBSymbolicPETSc(F, B, f, &info));
+  PetscCall((*f->numeric)(F, B, &info));
+  PetscCall(MatDestroy(&B));
+  if (f->symmetric) F->ops->choleskyfactornumeric = numeric;
+  else F->ops->lufactornumeric = numeric;
+  f->solve[0] = F->ops->solve;
+  f->solve[1] = F->ops->solvetranspose;
+  f->half[0]  = F->ops->forwardsolve;
+  f->half[1]  = F->ops->backwardsolve;
+  f->matsolve = F->ops->matsolve;
+  FactorSetOperations(F, f);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode MatFactorAMBComplete(Mat F, MatFactorAMB *f)
+{
+  const PetscInt n = F->rmap->n;
+  PetscInt      *i, *j;
+  PetscScalar   *a;
+  FactorArrays   s;
+  SysStatus      status;
+
+  PetscFunctionBegin;
+  if (!f->matrix || f->complete) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscMalloc1(n + 1, &i));
+  PetscCall(PetscMalloc2(f->entries, &j, f->entries, &a));
+  status = FactorMatrixGet(f->matrix, i, j, a, PetscDefaultCudaStream);
+  PetscCheck(status == SYS_SUCCESS, PETSC_COMM_SELF, PETSC_ERR_GPU, "Copy of a factor to the host: %s", SysDeviceErrorText());
+  if (!f->symbolic) PetscCall(FactorCreateArrays(F, f, i, j));
+  PetscCall(FactorArraysGet(F, f, &s));
+  PetscCheck(s.nz == i[n], PETSC_COMM_SELF, PETSC_ERR_PLIB, "PETSc's factor has %" PetscInt_FMT " entries, that of the GPU %" PetscInt_FMT, s.nz, i[n]);
+  for (PetscInt r = 0, e = 0; r < n; r++) {
+    PetscScalar *to = (PetscScalar *)s.a;
+
+    if (!f->symmetric) {
+      for (PetscInt k = s.rows[0].begin[r]; k < s.rows[0].end[r]; k++) to[k] = a[e++];
+    }
+    to[s.diagonal[r]] = a[e++];
+    for (PetscInt k = s.rows[1].begin[r]; k < s.rows[1].end[r]; k++) to[k] = a[e++];
+  }
+  PetscCall(FactorArraysFree(&s));
+  PetscCall(PetscFree2(j, a));
+  PetscCall(PetscFree(i));
+  f->complete = PETSC_TRUE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 void MatFactorAMBResetDevice(MatFactorAMB *f)
 {
   for (int t = 0; t < 2; t++) FactorDeviceDestroy(&f->pair[t]);
+  FactorMatrixDestroy(&f->matrix);
 }

@@ -19,7 +19,7 @@
 
    Work space: two numbers a row and right-hand side. The positions of U's rows differ from those of L, and each launch restores the NaNs that the other one needs.
 
-   Complexity: O(nonzeros) for the analysis, on the host, once a pattern.
+   Complexity: O(nonzeros) for the analysis, once a pattern.
 
    Source: waiting for single rows instead of levels is the method of W. Liu, A. Li, J. Hogg, I. Duff, B. Vinter, "A synchronization-free algorithm for parallel sparse
    triangular solves", Euro-Par 2016.
@@ -32,29 +32,12 @@
 extern "C" {
 #endif
 
-#define FACTOR_WARP 32
-
 /* A triangle without its diagonal. Row i has the entries begin[i] to end[i] - 1, entry k the column j[k] and the value at place from[k] of the factor, or k if from is
    NULL. */
 typedef struct {
   int64_t       n;
   const SysInt *begin, *end, *j, *from;
 } FactorRows;
-
-/* The order and the layout of a triangle; owns its arrays */
-typedef struct {
-  int64_t n, entries, levels, tiles;
-  int     lanes;
-  SysInt *row;    /* at each position */
-  SysInt *place;  /* the position of each row */
-  SysInt *start;  /* the first step of each tile, and the number of all steps */
-  SysInt *column; /* of each slot: the position of the row, or -1 */
-  SysInt *from;   /* of each slot: the place of the value, or -1 */
-} FactorPlan;
-
-/* Plans a triangle whose rows depend on earlier ones or, if it is upper, on later ones. The entries of a row are in the order of their columns, the diagonal's end last. */
-SysStatus FactorPlanCreate(const FactorRows *, int upper, FactorPlan *);
-void      FactorPlanDestroy(FactorPlan *);
 
 /* The transpose of a triangle; owns its arrays, which are one allocation that begins at begin */
 SysStatus FactorRowsTranspose(const FactorRows *, FactorRows *);
