@@ -164,6 +164,11 @@ M*/
 #define PCAMBINVERSE "ambinverse"
 
 /*MC
+   PCAMBILU - "ambilu" - incomplete factorizations without fill that suit a GPU
+M*/
+#define PCAMBILU "ambilu"
+
+/*MC
    MATSOLVERAMB - "amb" - factors of PETSc for `PCILU` and `PCICC` that are solved with on the GPU
 M*/
 #define MATSOLVERAMB "amb"
@@ -182,6 +187,31 @@ M*/
    MATCOARSENAMBMIS - `MATCOARSENAMBMIS` = "ambmis" - a coarsener for `MatCoarsenSetType()`: the aggregates of `PCGAMGAMBAGG`
 M*/
 #define MATCOARSENAMBMIS "ambmis"
+
+/*E
+   PCAMBILUType - the incomplete factorization that `PCAMBILU` makes
+
+   Values:
++  `PC_AMBILU_ILU`  - ILU(0), by `MATSOLVERAMB`
+.  `PC_AMBILU_DILU` - the triangles of the matrix with another diagonal (the default)
+-  `PC_AMBILU_ISAI` - sparse approximate inverses of both triangles of ILU(0); an application is two products
+
+   Options Database Key:
+.  -pc_ambilu_type <ilu,dilu,isai> - see `PCAMBILUSetType()`
+
+   Level: intermediate
+
+   Note:
+   `PCAMBILUTypes` has the words of the option, in the order of these values.
+
+.seealso: `PCAMBILUSetType()`, `PCAMBILU`
+E*/
+typedef enum {
+  PC_AMBILU_ILU,
+  PC_AMBILU_DILU,
+  PC_AMBILU_ISAI
+} PCAMBILUType;
+PETSC_EXTERN const char *const PCAMBILUTypes[];
 
 /*E
    MatHashGEMMAccumulator - the data structure in which `MATPRODUCTALGORITHMHASHGEMM` gathers the entries of a row of a product
@@ -522,6 +552,8 @@ PETSC_EXTERN PetscErrorCode MatHashGEMMSetAccumulator(Mat, MatHashGEMMAccumulato
 
 PETSC_EXTERN PetscErrorCode MatSDDMM(Mat, Mat, Mat, PetscBool, MatReuse, Mat *);
 
+PETSC_EXTERN PetscErrorCode PCAMBILUSetType(PC, PCAMBILUType);
+PETSC_EXTERN PetscErrorCode PCAMBILUSetOrderingType(PC, MatOrderingType);
 PETSC_EXTERN PetscErrorCode PCGAMGAmbAggSetStrongest(PC, PetscBool);
 PETSC_EXTERN PetscErrorCode PCGAMGAmbAggSetMinAggregateSize(PC, PetscInt);
 

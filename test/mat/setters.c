@@ -125,6 +125,28 @@ static PetscErrorCode DescribePC(PetscBool set, PetscBool strongest, char text[T
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode DescribeILU(PetscBool set, PetscBool type, char text[TEXT])
+{
+  Mat         A;
+  PC          pc;
+  PetscViewer viewer;
+
+  PetscFunctionBeginUser;
+  PetscCall(TestShapeCreate(&shape, "plain_", &A));
+  PetscCall(PCCreate(PETSC_COMM_SELF, &pc));
+  PetscCall(PCSetOperators(pc, A, A));
+  PetscCall(PCSetType(pc, PCAMBILU));
+  if (set && type) PetscCall(PCAMBILUSetType(pc, PC_AMBILU_ISAI));
+  if (set && !type) PetscCall(PCAMBILUSetOrderingType(pc, MATORDERINGRCM));
+  PetscCall(PetscViewerASCIIOpen(PETSC_COMM_SELF, "setters.txt", &viewer));
+  PetscCall(PCView(pc, viewer));
+  PetscCall(PetscViewerDestroy(&viewer));
+  PetscCall(ReadFile("setters.txt", text));
+  PetscCall(PCDestroy(&pc));
+  PetscCall(MatDestroy(&A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* A batch of one matrix of one entry: its norm and view, with other values or with atomic operations if set */
 static PetscErrorCode DescribeBatch(PetscBool set, PetscBool atomic, char text[TEXT])
 {
@@ -255,6 +277,10 @@ int main(int argc, char **argv)
   PetscCall(Judge("PCGAMGAmbAggSetStrongest", text[0], text[1]));
   for (int side = 0; side < 2; side++) PetscCall(DescribePC((PetscBool)side, PETSC_FALSE, text[side]));
   PetscCall(Judge("PCGAMGAmbAggSetMinAggregateSize", text[0], text[1]));
+  for (int side = 0; side < 2; side++) PetscCall(DescribeILU((PetscBool)side, PETSC_TRUE, text[side]));
+  PetscCall(Judge("PCAMBILUSetType", text[0], text[1]));
+  for (int side = 0; side < 2; side++) PetscCall(DescribeILU((PetscBool)side, PETSC_FALSE, text[side]));
+  PetscCall(Judge("PCAMBILUSetOrderingType", text[0], text[1]));
   for (int side = 0; side < 2; side++) PetscCall(DescribeProduct((PetscBool)side, text[side]));
   PetscCall(Judge("MatHashGEMMSetAccumulator", text[0], text[1]));
   if (PetscDefined(USE_COMPLEX)) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "skip MatBatchSetValues and MatBatchSetAtomic: batches are real\n"));

@@ -17,7 +17,7 @@ module petscamb
   integer, parameter, private :: pi = kind(PETSC_DECIDE)
 
   character(len=*), parameter, public :: MATAMB = 'amb', MATNUSSELL = 'nussell', MATCCOO = 'ccoo', MATAUTOSPARSE = 'autosparse', MATHASHGEMM = 'hashgemm'
-  character(len=*), parameter, public :: KSPAMBCG = 'ambcg', KSPAMBBCGS = 'ambbcgs', KSPAMBGMRES = 'ambgmres', KSPAMBFGMRES = 'ambfgmres', KSPAMBCHEBYSHEV = 'ambchebyshev', PCAMBINVERSE = 'ambinverse', PCGAMGAMBAGG = 'ambagg', MATSOLVERAMB = 'amb', MATORDERINGAMBCOLOR = 'ambcolor'
+  character(len=*), parameter, public :: KSPAMBCG = 'ambcg', KSPAMBBCGS = 'ambbcgs', KSPAMBGMRES = 'ambgmres', KSPAMBFGMRES = 'ambfgmres', KSPAMBCHEBYSHEV = 'ambchebyshev', PCAMBINVERSE = 'ambinverse', PCAMBILU = 'ambilu', PCGAMGAMBAGG = 'ambagg', MATSOLVERAMB = 'amb', MATORDERINGAMBCOLOR = 'ambcolor'
 
   enum, bind(C)
     enumerator :: MAT_SHADOW_TUNE_OFF, MAT_SHADOW_TUNE_MODEL, MAT_SHADOW_TUNE_MEASURE, MAT_SHADOW_TUNE_ONLINE
