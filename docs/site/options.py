@@ -25,15 +25,16 @@ missing here: it is read on several GPUs alone.
 """
 # an option of PETSc's four kinds: a bool, a number, a word of a list, a text
 LINE = re.compile(r"^ *(-\S+?):? <(?:now )?(.*?) : .*?>:? (.*?)(?: \(choose one of\) (.*?))? \((\w+)\)\s*$")
-OURS = re.compile(r"-(petscamb_|hashgemm_for_|mat_(%s|shadow|spmm)_|pc_gamg_ambagg_)")
+OURS = re.compile(r"-(petscamb_|hashgemm_for_|mat_(%s|shadow|spmm)_|pc_gamg_ambagg_|pc_ambilu_)")
 
 
 def printed(program):
     types = subprocess.run([sys.executable, os.path.join(ROOT, "test", "runtests.py"), "--types"], stdout=subprocess.PIPE, universal_newlines=True, check=True).stdout.split()
     ours = re.compile(OURS.pattern % "|".join(types))
     rows = {}
-    for kind in types:
-        out = subprocess.run([program, "-f", os.path.join(ROOT, "test", "solve.mtx"), "-mat_type", kind, "-ksp_max_it", "1", "-pc_type", "gamg", "-pc_gamg_type", "ambagg", "-help"],
+    gamg, ilu = ["gamg", "-pc_gamg_type", "ambagg"], ["ambilu"]
+    for kind, solver in [(kind, gamg) for kind in types] + [("amb", ilu)]:
+        out = subprocess.run([program, "-f", os.path.join(ROOT, "test", "solve.mtx"), "-mat_type", kind, "-ksp_max_it", "1", "-pc_type", *solver, "-help"],
                              stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, universal_newlines=True).stdout
         for line in out.splitlines():
             found = LINE.match(line)

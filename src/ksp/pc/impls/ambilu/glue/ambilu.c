@@ -395,17 +395,15 @@ PetscErrorCode PCAMBILUSetOrderingType(PC pc, MatOrderingType ordering)
 
 static PetscErrorCode PCSetFromOptions_AMBILU(PC pc, PetscAMBOptionItems PetscOptionsObject)
 {
-  PC_AMBILU        *ctx      = (PC_AMBILU *)pc->data;
-  PCAMBILUType      type     = ctx->type;
-  PetscFunctionList list     = NULL;
-  char              name[64] = "";
-  PetscBool         set;
+  PC_AMBILU   *ctx      = (PC_AMBILU *)pc->data;
+  PCAMBILUType type     = ctx->type;
+  char         name[64] = "";
+  PetscBool    set;
 
   PetscFunctionBegin;
-  PetscCall(MatGetOrderingList(&list));
   PetscOptionsHeadBegin(PetscOptionsObject, "petsc-amb, incomplete factors");
   PetscCall(PetscOptionsEnum("-pc_ambilu_type", "ILU(0), DILU, or approximate inverses of ILU(0)", "PCAMBILUSetType", PCAMBILUTypes, (PetscEnum)type, (PetscEnum *)&type, NULL));
-  PetscCall(PetscOptionsFList("-pc_ambilu_mat_ordering_type", "Order in which rows are eliminated", "PCAMBILUSetOrderingType", list, ctx->ordering, name, sizeof(name), &set));
+  PetscCall(PetscOptionsString("-pc_ambilu_mat_ordering_type", "Order in which rows are eliminated", "PCAMBILUSetOrderingType", ctx->ordering, name, sizeof(name), &set));
   PetscOptionsHeadEnd();
   PetscCall(PCAMBILUSetType(pc, type));
   if (set) PetscCall(PCAMBILUSetOrderingType(pc, name));
