@@ -14,26 +14,28 @@ static SysStatus PCAMBILUCreatePair(PC_AMBILU *ctx, PetscBool transpose, const P
   const int64_t       n      = M->n;
   SysInt             *behind = (SysInt *)malloc(2 * (size_t)n * sizeof(*behind)), *place = behind ? behind + n : NULL;
   FactorPair          pair   = {0};
-  SysStatus           status = behind ? SYS_SUCCESS : SYS_OUT_OF_MEMORY;
+  SysStatus           status;
 
-  for (int64_t r = 0; r < n && behind; r++) {
+  if (!behind) return SYS_OUT_OF_MEMORY;
+  for (int64_t r = 0; r < n; r++) {
     behind[r] = M->diagonal[r] + 1;
     place[r]  = (SysInt)(M->nz + r);
   }
-  for (int t = 0; t < 2 && status == SYS_SUCCESS; t++) {
-    const FactorRows given  = t == (int)transpose ? (FactorRows){n, M->i, M->diagonal, M->j, NULL} : (FactorRows){n, behind, M->i + 1, M->j, NULL};
-    FactorRows       turned = {0};
+  pair.n  = n;
+  pair.nz = M->nz;
+  pair.j  = M->j;
+  for (int t = 0; t < 2; t++) {
+    const PetscBool lower = (PetscBool)(t == (int)transpose);
 
-    if (transpose) status = FactorRowsTranspose(&given, &turned);
-    if (status == SYS_SUCCESS) status = FactorPlanCreate(transpose ? &turned : &given, t, &pair.plan[t]);
-    FactorRowsDestroy(&turned);
+    pair.begin[t]  = lower ? M->i : behind;
+    pair.end[t]    = lower ? M->diagonal : M->i + 1;
+    pair.turned[t] = transpose;
   }
   pair.source = pair.target = rows;
   pair.diagonal             = place;
   pair.after[0]             = 1;
   pair.sign                 = -1;
-  if (status == SYS_SUCCESS) status = FactorDeviceCreate(&pair, &ctx->pair[transpose], PetscDefaultCudaStream);
-  for (int t = 0; t < 2; t++) FactorPlanDestroy(&pair.plan[t]);
+  status                    = FactorDeviceCreate(&pair, &ctx->pair[transpose], PetscDefaultCudaStream);
   free(behind);
   return status;
 }
