@@ -103,8 +103,9 @@ $(B)/obj/%_avx512.o: isa = -g1 $(AMB_AVX512_FLAGS)
 $(B)/obj/%_avx2.o: isa = -g1 $(AMB_AVX2_FLAGS)
 $(B)/obj/%_plain.o: isa = -g1 $(if $(AMB_AVX2_FLAGS),$(if $(filter real,$(AMB_SCALAR)),-O2))
 $(B)/obj/%/nusfill.o: isa = -g1
-# all kernels of sparse products round products before they add them, so that new values have the bits of the first ones
-$(B)/obj/src/mat/impls/hashgemm/host/%.o: CFLAGS += -ffp-contract=off
+# all kernels of sparse products round products before they add them, so that new values have the bits of the first ones;
+# with complex numbers gcc 12 ignores that where it finds vfmaddsub
+$(B)/obj/src/mat/impls/hashgemm/host/%.o: CFLAGS += -ffp-contract=off $(if $(filter complex,$(AMB_SCALAR)),-fno-tree-slp-vectorize)
 # solves with factors have the sums of PETSc, whose compiler had no fused instructions in the packages of distributions
 $(B)/obj/src/mat/factor/host/%.o: CFLAGS += -ffp-contract=off
 $(B)/obj/src/mat/io/mtxunpack.o $(B)/obj/test/mat/mtx.o: isa = $(AMB_UNPACK_FLAGS)

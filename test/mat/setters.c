@@ -237,12 +237,17 @@ static const char *const device[] = {"MatShadowSetKeepAIJ", "MatCCOOSetAtomics"}
 
 static PetscErrorCode Judge(const char name[], const char before[], const char after[])
 {
-  PetscBool same, needs = PETSC_FALSE;
+  PetscBool same, values, needs = PETSC_FALSE;
 
   PetscFunctionBeginUser;
   for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(device) && !needs; k++) PetscCall(PetscStrcmp(name, device[k], &needs));
   if (needs && !strstr(before, "cuda,")) {
     PetscCall(PetscPrintf(PETSC_COMM_WORLD, "skip %s: only a GPU shows it\n", name));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(PetscStrcmp(name, "MatShadowSetValues", &values));
+  if (values && (PetscDefined(USE_COMPLEX) || PetscDefined(USE_REAL_SINGLE))) {
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "skip %s: only real numbers of double precision are stored in single precision\n", name));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(PetscStrcmp(before, after, &same));

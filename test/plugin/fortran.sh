@@ -212,6 +212,13 @@ for name in $(grep -ohE "name='Mat[A-Za-z]*Set[A-Z][A-Za-z]+'" "$source/petscamb
   MatShadowSetHalo) echo "skip effect of $name: only several processes with GPUs show it" ;;
   MatShadowSetSOR) echo "skip effect of $name: products do not show it; python.sh and sor.c do" ;;
   MatHashGEMMSetAccumulator) expect "effect of $name" 0 "by hash 0, .*heap [1-9]" ./effects -info :mat ;;
+  MatShadowSetValues)
+    if "$BIN/petscamb" --version | grep -q 'complex numbers\|single precision'; then
+      echo "skip effect of $name: only real numbers of double precision are stored in single precision"
+    else
+      expect "effect of $name" 0 "^effect of $name$" ./effects
+    fi
+    ;;
   MatShadowSetUp) expect "effect of $name" 0 "^effect of $name: T$" ./effects ;;
   *) expect "effect of $name" 0 "^effect of $name$" ./effects ;;
   esac

@@ -145,6 +145,8 @@ def swept(order):
 
 assert {name for name in dir(petscamb) if re.search("(^|_)set_", name)} == set(setters) | others
 for name, (kind, first, second) in setters.items():
+    if name == "set_values" and PETSc.ScalarType().dtype != "float64":  # no other numbers are stored in single precision
+        continue
     assert effect(name, kind, first) != effect(name, kind, second), name
     print("effect of", name)
 assert effect("set_tune", "amb", ("measure",))[0]["conversions"] == 0 and effect("set_up", "amb", ())[0]["conversions"] == 1
