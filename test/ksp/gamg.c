@@ -36,6 +36,7 @@ static PetscErrorCode Create(PetscInt bs, const char prefix[], Mat *A)
   PetscCall(MatSetSizes(*A, PETSC_DECIDE, PETSC_DECIDE, bs * N * N * N, bs * N * N * N));
   PetscCall(MatSetBlockSize(*A, bs));
   PetscCall(MatSetFromOptions(*A));
+  PetscCall(MatShadowSetSOR(*A, MAT_SHADOW_SOR_NATURAL)); /* as PETSc sweeps, on a GPU too */
   PetscCall(MatSetOptionsPrefix(*A, NULL)); /* which is printed */
   PetscCall(MatSeqAIJSetPreallocation(*A, 27 * bs, NULL));
   PetscCall(MatMPIAIJSetPreallocation(*A, 27 * bs, NULL, 27 * bs, NULL));
