@@ -22,6 +22,7 @@ static PetscErrorCode Heavy(Mat A, PetscBool symmetric, Mat *B)
     PetscCall(MatAXPY(*B, 1.0, T, DIFFERENT_NONZERO_PATTERN));
     PetscCall(MatDestroy(&T));
   }
+  PetscCall(MatShadowSetSOR(*B, MAT_SHADOW_SOR_NATURAL)); /* as PETSc sweeps, on a GPU too */
   PetscCall(MatSetOption(*B, MAT_NEW_NONZERO_ALLOCATION_ERR, PETSC_FALSE));
   PetscCall(MatNorm(*B, NORM_INFINITY, &norm));
   PetscCall(MatShift(*B, 1.5 * norm + 1));

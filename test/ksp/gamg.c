@@ -36,7 +36,8 @@ static PetscErrorCode Create(PetscInt bs, const char prefix[], Mat *A)
   PetscCall(MatSetSizes(*A, PETSC_DECIDE, PETSC_DECIDE, bs * N * N * N, bs * N * N * N));
   PetscCall(MatSetBlockSize(*A, bs));
   PetscCall(MatSetFromOptions(*A));
-  PetscCall(MatSetOptionsPrefix(*A, NULL)); /* which is printed */
+  PetscCall(MatShadowSetSOR(*A, MAT_SHADOW_SOR_NATURAL)); /* as PETSc sweeps, on a GPU too */
+  PetscCall(MatSetOptionsPrefix(*A, NULL));               /* which is printed */
   PetscCall(MatSeqAIJSetPreallocation(*A, 27 * bs, NULL));
   PetscCall(MatMPIAIJSetPreallocation(*A, 27 * bs, NULL, 27 * bs, NULL));
   PetscCall(MatGetOwnershipRange(*A, &first, &end));
@@ -184,7 +185,7 @@ static const Case cases[] = {
   {"defaults",                  ""                                                                                                                                          },
   {"threshold",                 "-pc_gamg_threshold 0.05"                                                                                                                   },
   {"small threshold, pbjacobi", "-pc_gamg_threshold 0.01 -pc_gamg_threshold_scale 0.5 -mg_levels_ksp_type chebyshev -mg_levels_pc_type pbjacobi -pc_gamg_coarse_eq_limit 50"},
-  {"unsmoothed",                "-pc_gamg_agg_nsmooths 0 -pc_gamg_esteig_ksp_type gmres -mg_levels_pc_type sor"                                                             },
+  {"unsmoothed",                "-pc_gamg_agg_nsmooths 0 -pc_gamg_esteig_ksp_type gmres -mg_levels_pc_type sor -mat_shadow_sor natural"                                     },
   {"not aggressive",            "-pc_gamg_aggressive_coarsening 0 -pc_gamg_square_graph 0 -pc_gamg_coarse_eq_limit 100"                                                     },
   {"aggressive twice",          "-pc_gamg_aggressive_coarsening 2 -pc_gamg_square_graph 2 -pc_gamg_aggressive_square_graph false -pc_gamg_coarse_eq_limit 20"               },
   {"minimum degree",            "-pc_gamg_mis_k_minimum_degree_ordering true -pc_gamg_low_memory_threshold_filter true -pc_gamg_threshold 0.02"                             },

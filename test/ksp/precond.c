@@ -196,6 +196,7 @@ static PetscErrorCode RunKSP(const Solve *solve, const char prefix[], Outcome *o
 
   PetscFunctionBeginUser;
   PetscCall(TestShapeCreate(solve->shape, prefix, &A));
+  PetscCall(MatShadowSetSOR(A, MAT_SHADOW_SOR_NATURAL)); /* as PETSc sweeps, on a GPU too */
   if (solve->shape == &blocks) PetscCall(MatSetBlockSize(A, 3));
   if (solve->shape == &symmetric) {
     PetscCall(MatSetOption(A, MAT_SPD, PETSC_TRUE));
