@@ -51,8 +51,7 @@ static PetscErrorCode MatGetOrdering_AMBColor(Mat A, MatOrderingType type, IS *r
   PetscCheck(status == SYS_SUCCESS, PETSC_COMM_SELF, PETSC_ERR_MEM, "MATORDERINGAMBCOLOR: memory is short; use -pc_factor_mat_ordering_type natural");
   PetscCall(PetscInfo(A, "Ordering by %d colors\n", (int)colours));
   PetscCall(ISCreateGeneral(PETSC_COMM_SELF, (PetscInt)csr.m, perm, PETSC_OWN_POINTER, rows));
-  PetscCall(PetscObjectReference((PetscObject)*rows));
-  *cols = *rows;
+  PetscCall(ISDuplicate(*rows, cols)); /* PCILU destroys one of them if both are the same */
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
