@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   With -petscamb_factor, the default of PCILU and PCICC: MATSOLVERAMB for matrices of petsc-amb on a GPU. The constructors are PETSc's; the set-up chooses the package first, as the program
+   The default of PCILU and PCICC, unless -petscamb_factor is petsc: MATSOLVERAMB for matrices of petsc-amb on a GPU. The constructors are PETSc's; the set-up chooses the package first, as the program
    would by PCFactorSetMatSolverType().
 */
 #include <petsc/private/pcimpl.h>
