@@ -479,6 +479,19 @@ PetscErrorCode TestDenseCreate(PetscInt m, PetscInt K, PetscInt gap, TestDenseFu
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode TestReferenceInodes(const TestShape *shape)
+{
+  PetscBool device;
+  Mat       A;
+
+  PetscFunctionBeginUser;
+  PetscCall(TestShapeCreate(shape, NULL, &A));
+  PetscCall(TestOnDevice(A, &device));
+  PetscCall(MatDestroy(&A));
+  if (device) PetscCall(PetscOptionsSetValue(NULL, "-ref_mat_no_inode", "1"));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode TestPairCreate(const TestShape *shape, Mat *A, Mat *R)
 {
   PetscFunctionBeginUser;

@@ -141,6 +141,9 @@ PetscErrorCode TestDenseSet(Mat D, TestDenseFunction f);
 /* A dense matrix with m rows on this process. A gap of so many numbers, which are NaN, follows each column. -dense_type names the type. */
 PetscErrorCode TestDenseCreate(PetscInt m, PetscInt K, PetscInt gap, TestDenseFunction f, Mat *D);
 
+/* Where matrices are on a GPU and have no I-nodes, later references have none either: PETSc's sweeps and factors depend on them */
+PetscErrorCode TestReferenceInodes(const TestShape *shape);
+
 /* The matrix under test and its reference */
 PetscErrorCode TestPairCreate(const TestShape *shape, Mat *A, Mat *R);
 PetscErrorCode TestPairDestroy(Mat *A, Mat *R);

@@ -634,13 +634,14 @@ static PetscErrorCode Turns(TestDiff *d)
 static PetscErrorCode Moved(TestDiff *d)
 {
   KSPConvergedReason reason;
+  const int          cases = PetscDefined(HAVE_PARMETIS) || (PetscDefined(HAVE_PTSCOTCH) && !PetscDefined(USE_64BIT_INDICES)) ? 3 : 2; /* PETSc needs a package for a repartition */
   PetscInt           its[3];
   Vec                x, b;
   Mat                A, P, C;
   KSP                ksp;
 
   PetscFunctionBeginUser;
-  for (int k = 0; k < 3; k++) {
+  for (int k = 0; k < cases; k++) {
     PetscCall(CreateSolver(k == 1 ? grid.M / 10 : 0, (PetscBool)(k == 2), &ksp));
     PetscCall(KSPGetOperators(ksp, &A, NULL));
     PetscCall(GetLevel(ksp, &P, &C));
@@ -655,7 +656,7 @@ static PetscErrorCode Moved(TestDiff *d)
     PetscCall(VecDestroy(&b));
     PetscCall(KSPDestroy(&ksp));
   }
-  TestExpect(d, "more iterations", (PetscBool)(its[1] <= its[0] + 2 && its[2] <= its[0] + 2));
+  TestExpect(d, "more iterations", (PetscBool)(its[1] <= its[0] + 2 && its[cases - 1] <= its[0] + 2));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -707,7 +708,7 @@ int main(int argc, char **argv)
 
   test:
     requires: cuda double !complex
-    args: -mat_type amb -pc_gamg_type ambagg -pc_gamg_coarse_eq_limit 100 -malloc_dump -test_operators {{0 1}}
+    args: -mat_type amb -pc_gamg_type ambagg -pc_gamg_coarse_eq_limit 100 -mat_shadow_sor natural -malloc_dump -test_operators {{0 1}}
     nsize: {{1 2 3}}
     output_file: output/deferred.out
 

@@ -571,7 +571,10 @@ int main(int argc, char **argv)
   PetscCall(TestInitialize(&argc, &argv, help));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-factor_times", &pairs, NULL));
   if (pairs > 0) PetscCall(Times(pairs));
-  else PetscCall(TestRun(tests));
+  else {
+    PetscCall(TestReferenceInodes(&symmetric));
+    PetscCall(TestRun(tests));
+  }
   return TestFinalize();
 }
 

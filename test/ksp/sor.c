@@ -537,6 +537,7 @@ static const TestCase tests[] = {
 int main(int argc, char **argv)
 {
   PetscCall(TestInitialize(&argc, &argv, help));
+  PetscCall(TestReferenceInodes(&zero));
   PetscCall(TestRun(tests));
   return TestFinalize();
 }

@@ -13,7 +13,7 @@ static const char *const where_names[] = {"petsc", "model", "device"};
 
 PetscErrorCode FactorGetWhere(FactorWhere *where)
 {
-  PetscInt  k = FACTOR_PETSC;
+  PetscInt  k = FACTOR_MODEL;
   PetscBool set;
 
   PetscFunctionBegin;
@@ -286,7 +286,7 @@ static PetscErrorCode MatFactorGetSolverType_AMB(Mat F, MatSolverType *type)
 
    Options Database Keys:
 +  -pc_factor_mat_solver_type amb        - use this package
--  -petscamb_factor (petsc|model|device) - `petsc`: other packages are the default; `model`: this one is for matrices of petsc-amb on a GPU; `device`: and solves are always on the GPU, not where a model expects the shorter time
+-  -petscamb_factor (petsc|model|device) - `petsc`: other packages are the default; `model` (default): this one is for matrices of petsc-amb on a GPU; `device`: and solves are always on the GPU, not where a model expects the shorter time
 
    Notes:
    ILU(0) and ICC(0) of a matrix of type `MATSEQAIJCUSPARSE` are made on the GPU, in the given ordering. Other factors, and those in which a pivot is to be shifted or reported,
@@ -346,7 +346,7 @@ static PetscErrorCode MatGetFactor_seqaij_amb(Mat A, MatFactorType ftype, Mat *F
 extern PetscErrorCode FactorRegister(void);
 PetscErrorCode        FactorRegister(void)
 {
-  PetscInt k = FACTOR_PETSC;
+  PetscInt k = FACTOR_MODEL;
 
   PetscFunctionBegin;
   PetscOptionsBegin(PETSC_COMM_WORLD, NULL, "petsc-amb, factors", "Mat");

@@ -13,7 +13,7 @@ static SysStatus PCAMBILUCreatePair(PC_AMBILU *ctx, PetscBool transpose, const P
   const AmbILUMatrix *M      = &ctx->matrix;
   const int64_t       n      = M->n;
   SysInt             *behind = (SysInt *)malloc(2 * (size_t)n * sizeof(*behind)), *place = behind ? behind + n : NULL;
-  FactorPair          pair   = {0};
+  FactorPair          pair = {0};
   SysStatus           status;
 
   if (!behind) return SYS_OUT_OF_MEMORY;
