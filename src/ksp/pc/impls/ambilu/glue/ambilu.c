@@ -105,7 +105,6 @@ static PetscErrorCode PCAMBILUSetUpDiagonal(PC pc, PC_AMBILU *ctx, Mat A)
 {
   AmbILUMatrix *M = &ctx->matrix;
   FactorRows    rows[2];
-  SysInt       *behind;
   int64_t       pivot;
 
   PetscFunctionBegin;
@@ -114,16 +113,13 @@ static PetscErrorCode PCAMBILUSetUpDiagonal(PC pc, PC_AMBILU *ctx, Mat A)
   if (!ctx->d) PetscCall(PetscMalloc2(ctx->n, &ctx->d, ctx->natural ? ctx->n : 2 * ctx->n, &ctx->work));
   AmbILUDiagonal(M, 100 * PETSC_MACHINE_EPSILON, ctx->d, &pivot);
   PetscCall(PCAMBILUCheckPivot(pc, pivot));
-  PetscCall(PetscMalloc1(ctx->n, &behind));
-  for (PetscInt r = 0; r < ctx->n; r++) behind[r] = M->diagonal[r] + 1;
   rows[0] = (FactorRows){M->n, M->i, M->diagonal, M->j, NULL};
-  rows[1] = (FactorRows){M->n, behind, M->i + 1, M->j, NULL};
+  rows[1] = (FactorRows){M->n, M->behind, M->i + 1, M->j, NULL};
   if (!ctx->solver && !ctx->declined) ctx->declined = (PetscBool)(FactorSolverCreate(rows, 0, &ctx->solver) != SYS_SUCCESS || !ctx->solver);
   if (ctx->solver) {
     FactorSolverUpdate(ctx->solver, rows, M->a);
     FactorSolverSetDiagonal(ctx->solver, NULL, ctx->d);
   }
-  PetscCall(PetscFree(behind));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -188,6 +184,7 @@ static PetscErrorCode PCSetUp_AMBILU(PC pc)
   PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)pc), &nproc));
   PetscCall(MatGetLocalSize(pc->pmat, &m, &n));
   PetscCheck(m == n, PETSC_COMM_SELF, PETSC_ERR_ARG_SIZ, "PCAMBILU: %" PetscInt_FMT " rows and %" PetscInt_FMT " columns of a process are no square block", m, n);
+  PetscCall(MatAIJComplete(pc->pmat));
   PetscCall(MatGetDiagonalBlock(pc->pmat, &A));
   PetscCall(PetscObjectBaseTypeCompare((PetscObject)A, MATSEQAIJ, &aij));
   PetscCheck(aij, PETSC_COMM_SELF, PETSC_ERR_SUP, "PCAMBILU: the matrix has the type %s; use -mat_type amb, or another type that extends AIJ", ((PetscObject)A)->type_name);

@@ -10,24 +10,21 @@
 /* Creates ctx->pair[transpose], without values */
 static SysStatus PCAMBILUCreatePair(PC_AMBILU *ctx, PetscBool transpose, const PetscInt rows[])
 {
-  const AmbILUMatrix *M      = &ctx->matrix;
-  const int64_t       n      = M->n;
-  SysInt             *behind = (SysInt *)malloc(2 * (size_t)n * sizeof(*behind)), *place = behind ? behind + n : NULL;
-  FactorPair          pair = {0};
+  const AmbILUMatrix *M     = &ctx->matrix;
+  const int64_t       n     = M->n;
+  SysInt             *place = (SysInt *)malloc((size_t)n * sizeof(*place));
+  FactorPair          pair  = {0};
   SysStatus           status;
 
-  if (!behind) return SYS_OUT_OF_MEMORY;
-  for (int64_t r = 0; r < n; r++) {
-    behind[r] = M->diagonal[r] + 1;
-    place[r]  = (SysInt)(M->nz + r);
-  }
+  if (!place) return SYS_OUT_OF_MEMORY;
+  for (int64_t r = 0; r < n; r++) place[r] = (SysInt)(M->nz + r);
   pair.n  = n;
   pair.nz = M->nz;
   pair.j  = M->j;
   for (int t = 0; t < 2; t++) {
     const PetscBool lower = (PetscBool)(t == (int)transpose);
 
-    pair.begin[t]  = lower ? M->i : behind;
+    pair.begin[t]  = lower ? M->i : M->behind;
     pair.end[t]    = lower ? M->diagonal : M->i + 1;
     pair.turned[t] = transpose;
   }
@@ -36,7 +33,7 @@ static SysStatus PCAMBILUCreatePair(PC_AMBILU *ctx, PetscBool transpose, const P
   pair.after[0]             = 1;
   pair.sign                 = -1;
   status                    = FactorDeviceCreate(&pair, &ctx->pair[transpose], PetscDefaultCudaStream);
-  free(behind);
+  free(place);
   return status;
 }
 

@@ -35,6 +35,7 @@ static int AmbILUFillRow(const SysCSR *A, const SysInt *rows, const SysInt *plac
     M->from[begin + e] = list[e].from;
     if (list[e].column == p) M->diagonal[p] = begin + e;
   }
+  M->behind[p] = M->diagonal[p] + 1;
   return M->diagonal[p] >= 0;
 }
 
@@ -48,8 +49,15 @@ SysStatus AmbILUMatrixCreate(const SysCSR *A, const SysInt *rows, AmbILUMatrix *
   *missing = -1;
   for (size_t r = 0; r < n; r++) longest = A->i[r + 1] - A->i[r] > longest ? A->i[r + 1] - A->i[r] : longest;
   list = malloc(((size_t)longest + 1) * sizeof(*list));
-  *M   = (AmbILUMatrix){(int64_t)n, (int64_t)nz, malloc((n + 1) * sizeof(SysInt)), malloc((nz + 1) * sizeof(SysInt)), malloc((n + 1) * sizeof(SysInt)), malloc((nz + 1) * sizeof(SysInt)), malloc((nz + 1) * sizeof(SysScalar))};
-  if (place && list && M->i && M->j && M->diagonal && M->from && M->a) {
+  *M   = (AmbILUMatrix){(int64_t)n,
+                        (int64_t)nz,
+                        malloc((n + 1) * sizeof(SysInt)),
+                        malloc((nz + 1) * sizeof(SysInt)),
+                        malloc((n + 1) * sizeof(SysInt)),
+                        malloc((n + 1) * sizeof(SysInt)),
+                        malloc((nz + 1) * sizeof(SysInt)),
+                        malloc((nz + 1) * sizeof(SysScalar))};
+  if (place && list && M->i && M->j && M->diagonal && M->behind && M->from && M->a) {
     M->i[0] = 0;
     for (size_t p = 0; p < n; p++) place[rows[p]] = (SysInt)p;
     for (int64_t p = 0; p < A->m && *missing < 0; p++) {
@@ -72,6 +80,7 @@ void AmbILUMatrixDestroy(AmbILUMatrix *M)
   free(M->i);
   free(M->j);
   free(M->diagonal);
+  free(M->behind);
   free(M->from);
   free(M->a);
   memset(M, 0, sizeof(*M));
@@ -87,7 +96,7 @@ void AmbILUMatrixUpdate(AmbILUMatrix *M, const SysScalar *a)
 /* The entry of a column behind the diagonal of a row, or 0 */
 static SysScalar AmbILUUpper(const AmbILUMatrix *M, SysInt row, int64_t column)
 {
-  SysInt low = M->diagonal[row] + 1, high = M->i[row + 1];
+  SysInt low = M->behind[row], high = M->i[row + 1];
 
   while (low < high) {
     const SysInt middle = low + (high - low) / 2;
@@ -127,7 +136,7 @@ void AmbILUSolve(const AmbILUMatrix *M, const SysScalar *d, const SysScalar *b, 
   for (int64_t r = M->n; r-- > 0;) {
     SysScalar sum = 0;
 
-    for (SysInt k = M->diagonal[r] + 1; k < M->i[r + 1]; k++) sum += M->a[k] * x[M->j[k]];
+    for (SysInt k = M->behind[r]; k < M->i[r + 1]; k++) sum += M->a[k] * x[M->j[k]];
     x[r] -= sum * d[r];
   }
 }
@@ -137,7 +146,7 @@ void AmbILUSolveTranspose(const AmbILUMatrix *M, const SysScalar *d, const SysSc
   if (x != b) memcpy(x, b, (size_t)M->n * sizeof(*x));
   for (int64_t r = 0; r < M->n; r++) {
     x[r] *= d[r];
-    for (SysInt k = M->diagonal[r] + 1; k < M->i[r + 1]; k++) x[M->j[k]] -= M->a[k] * x[r];
+    for (SysInt k = M->behind[r]; k < M->i[r + 1]; k++) x[M->j[k]] -= M->a[k] * x[r];
   }
   for (int64_t r = M->n; r-- > 0;) {
     for (SysInt k = M->i[r]; k < M->diagonal[r]; k++) x[M->j[k]] -= d[M->j[k]] * M->a[k] * x[r];
@@ -159,7 +168,7 @@ SysStatus AmbILUFactor(AmbILUMatrix *M, SysReal zero, int64_t *pivot)
       const SysInt other = M->j[k];
 
       M->a[k] /= M->a[M->diagonal[other]];
-      for (SysInt e = M->diagonal[other] + 1; e < M->i[other + 1]; e++) {
+      for (SysInt e = M->behind[other]; e < M->i[other + 1]; e++) {
         if (where[M->j[e]] >= 0) M->a[where[M->j[e]]] -= M->a[k] * M->a[e];
       }
     }

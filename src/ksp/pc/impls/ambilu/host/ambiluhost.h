@@ -9,7 +9,7 @@
    so that M has the diagonal of A. It is ILU(0) if no two neighbours of a row are neighbours, as on grids with 5 or 7 points.
 
    A sparse approximate inverse G of a lower triangle T has the pattern of T, and G T is the identity within this pattern. A row of G solves a small triangular system; rows do
-   not depend on one another. The inverse of the upper triangle is the transpose of that of the lower triangle U^T, so that a symmetric matrix gets a symmetric preconditioner.
+   not depend on one another. The inverse of U is computed as the one of the lower triangle U^T and transposed, so that a symmetric matrix gets a symmetric preconditioner.
 
    Complexity: DILU, a search in a row for each entry; ILU(0) and the inverses, for each entry below the diagonal the length of a row. Work space: an integer and a number a row.
 
@@ -23,6 +23,7 @@
 typedef struct {
   int64_t    n, nz;
   SysInt    *i, *j, *diagonal; /* diagonal: its place in each row */
+  SysInt    *behind;           /* the place after it */
   SysInt    *from;             /* of each entry: its place in the matrix of the caller */
   SysScalar *a;
 } AmbILUMatrix;
@@ -41,7 +42,7 @@ void AmbILUDiagonal(const AmbILUMatrix *, SysReal zero, SysScalar *d, int64_t *p
 void AmbILUSolve(const AmbILUMatrix *, const SysScalar *d, const SysScalar *b, SysScalar *x);
 void AmbILUSolveTranspose(const AmbILUMatrix *, const SysScalar *d, const SysScalar *b, SysScalar *x);
 
-/* Replaces the values by those of ILU(0): L below its unit diagonal, and U. *pivot as above. */
+/* Replaces the matrix by its factors L and U of ILU(0), in the same arrays, without the unit diagonal of L. *pivot as above. */
 SysStatus AmbILUFactor(AmbILUMatrix *, SysReal zero, int64_t *pivot);
 
 /* The inverse of a triangle of ILU(0), upper or not, by entries: row[], column[] and value[] have n + nz numbers at most, *entries is set. row and column may be NULL. */
