@@ -245,7 +245,7 @@ PetscErrorCode MatFactorAMBSetUpDevice(Mat F, Mat A, MatFactorAMB *f, FactorWher
 PetscErrorCode MatFactorAMBSymbolicDevice(Mat F, Mat A, MatFactorAMB *f, const MatFactorInfo *info, FactorWhere where, PetscBool *done)
 {
   const PetscInt *rows = NULL, *place = NULL;
-  IS              inverse;
+  IS              inverse = NULL;
   PetscBool       same, natural;
   SysCSR          csr;
 
@@ -257,13 +257,17 @@ PetscErrorCode MatFactorAMBSymbolicDevice(Mat F, Mat A, MatFactorAMB *f, const M
   PetscCall(MatAIJDeviceGetArrays(A, &csr));
   if (!csr.nz) PetscFunctionReturn(PETSC_SUCCESS); /* PETSc reports the missing diagonal */
   PetscCall(ISIdentity(f->rows, &natural));
-  PetscCall(ISInvertPermutation(f->cols, PETSC_DECIDE, &inverse));
-  PetscCall(ISGetIndices(f->rows, &rows));
-  PetscCall(ISGetIndices(inverse, &place));
-  PetscCall(FactorCheck(F, FactorMatrixCreate(&csr, natural ? NULL : rows, natural ? NULL : place, f->symmetric, &f->matrix, PetscDefaultCudaStream), done));
-  PetscCall(ISRestoreIndices(inverse, &place));
-  PetscCall(ISRestoreIndices(f->rows, &rows));
-  PetscCall(ISDestroy(&inverse));
+  if (!natural) {
+    PetscCall(ISInvertPermutation(f->cols, PETSC_DECIDE, &inverse));
+    PetscCall(ISGetIndices(f->rows, &rows));
+    PetscCall(ISGetIndices(inverse, &place));
+  }
+  PetscCall(FactorCheck(F, FactorMatrixCreate(&csr, rows, place, f->symmetric, &f->matrix, PetscDefaultCudaStream), done));
+  if (!natural) {
+    PetscCall(ISRestoreIndices(inverse, &place));
+    PetscCall(ISRestoreIndices(f->rows, &rows));
+    PetscCall(ISDestroy(&inverse));
+  }
   *done = (PetscBool)(f->matrix != NULL);
   if (*done) PetscCall(FactorPairCreate(F, f, NULL, PETSC_FALSE, (PetscBool)(where == FACTOR_DEVICE), done));
   if (*done) f->entries = (PetscInt)FactorMatrixEntries(f->matrix);
