@@ -295,7 +295,7 @@ static PetscErrorCode GroupsCreate(const Graphs *G, PetscInt size, PetscInt hidd
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Trains a network from its beginning, `size` graphs in one step, adds the result to those of the program, and gets the seconds of the fastest pass over all graphs */
+/* Trains a new network, `size` graphs in one step; adds a row to the program's table of results. *seconds: the fastest pass over all graphs */
 static PetscErrorCode Train(const Parameters *p, const Graphs *learn, const Graphs *test, PetscInt size, PetscBool talk, PetscLogDouble *seconds)
 {
   PetscInt  ngroup, ntest;

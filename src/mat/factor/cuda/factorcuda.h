@@ -13,7 +13,7 @@ extern "C" {
 typedef struct {
   int64_t       n, nz;
   const SysInt *j, *begin[2], *end[2];
-  int           turned[2];       /* the entries are those of columns */
+  int           turned[2];       /* i is a column of the triangle, and j[] are its rows */
   int           on_device;       /* j, begin, end and diagonal are there, source and target on the host */
   const SysInt *source, *target; /* of each row: the entry of the right-hand side and of the solution, or NULL */
   const SysInt *diagonal;        /* of each row: the place of its factor, which multiplies */
@@ -28,7 +28,7 @@ typedef struct FactorDevice_ *FactorDevice;
 SysStatus FactorDeviceCreate(const FactorPair *, FactorDevice *, SysStream);
 void      FactorDeviceDestroy(FactorDevice *);
 
-/* Sets the values: those of the factor, nz numbers on the host; or on the device, queued */
+/* Copy the values of the factor: nz numbers from the host; or queued, from the device */
 SysStatus FactorDeviceUpdate(FactorDevice, int64_t nz, const SysScalar *a, SysStream);
 SysStatus FactorDeviceGather(FactorDevice, const SysScalar *a, SysStream);
 

@@ -19,7 +19,7 @@ typedef struct SORDevice_ *SORDevice;
 SysStatus SORDeviceCreate(const SORPlan *, const SysCSR *, SORDevice *, SysStream);
 void      SORDeviceDestroy(SORDevice *);
 
-/* Sets the values, those of a matrix on the device */
+/* Copies the values of a matrix on the device */
 SysStatus SORDeviceUpdate(SORDevice, const SysCSR *, SysStream);
 
 /* Sets the numbers of the diagonal. *singular is 1 if one does not exist. The host waits for the device. */

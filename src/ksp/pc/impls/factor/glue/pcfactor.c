@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   The set-ups of those of PETSc's PCs that read a matrix without one of its operations: its type name, or the arrays of an AIJ. A deferred level of multigrid becomes an
-   AIJCUSPARSE first. Unless -petscamb_factor is petsc, MATSOLVERAMB is the default of PCILU and PCICC for matrices of petsc-amb on a GPU: the set-up chooses the package
+   Some of PETSc's PCs read the type name of a matrix, or the arrays of an AIJ, and call no operation of the matrix. In their set-ups, a deferred level of multigrid becomes
+   an AIJCUSPARSE first. Unless -petscamb_factor is petsc, MATSOLVERAMB is the default of PCILU and PCICC for matrices of petsc-amb on a GPU: the set-up chooses the package
    first, as the program would by PCFactorSetMatSolverType().
 */
 #include <petsc/private/pcimpl.h>

@@ -261,7 +261,7 @@ static PetscErrorCode MGCyclePass(const MGCycleStep *step, const Kernel *before,
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A sweep of a smoother. The numbers of the layout are those of the call. */
+/* A sweep of a smoother. The layout has the diagonal for the factor of relaxation and the shift of the smoother. */
 static PetscErrorCode MGCycleSweep(struct _MGCycleDevice *d, const MGCycleStep *step, Kernel *k, const char **why)
 {
   const PetscInt *columns;
