@@ -162,7 +162,7 @@ static PetscErrorCode HashGEMMFindRows(Mat B, PetscInt nrow, const PetscInt rows
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The pattern of the rows of B that this process has, in the right factor on the host */
+/* The pattern of the rows of B that this process has, in the right factor on the host. Gets the values as well: the pattern of a deferred B ends with its completion. */
 static PetscErrorCode HashGEMMRightOwnRows(Mat B, const PetscInt map[], HashGEMMParallel *q)
 {
   SysCSR          block[2];
@@ -170,7 +170,7 @@ static PetscErrorCode HashGEMMRightOwnRows(Mat B, const PetscInt map[], HashGEMM
   const PetscInt *known;
 
   PetscFunctionBegin;
-  PetscCall(HashGEMMGetBlocks(B, MatAIJGetPattern, block, &nknown, &known));
+  PetscCall(HashGEMMGetBlocks(B, MatAIJGetArrays, block, &nknown, &known));
   if (q->right.borrowed) q->right = HashGEMMRowsBorrow(&block[0]);
   else {
     HashGEMMMergeLengths(block[0].m, block[0].i, block[1].i, q->right.i);
