@@ -409,57 +409,26 @@ static PetscErrorCode HashGEMMMakeBlock(PetscInt m, PetscInt n, const PetscInt l
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The blocks of a matrix whose values the device will have: their memory on the host remains untouched */
-static PetscErrorCode HashGEMMMakePatterns(HashGEMMCut *cut, const PetscInt n[2], PetscInt *const lengths[2], Mat block[2])
-{
-  const PetscInt m = (PetscInt)cut->m;
-  PetscInt      *i[2], *j[2];
-  PetscScalar   *a;
-
-  PetscFunctionBegin;
-  for (int k = 0; k < 2; k++) {
-    PetscCall(PetscMalloc1(m + 1, &i[k]));
-    i[k][0] = 0;
-    for (PetscInt r = 0; r < m; r++) i[k][r + 1] = i[k][r] + lengths[k][r];
-    PetscCall(PetscMalloc1(i[k][m], &j[k]));
-  }
-  HashGEMMCutColumns(cut, i[0], i[1], j[0], j[1]);
-  for (int k = 0; k < 2; k++) {
-    PetscCall(PetscMalloc1(i[k][m], &a));
-    PetscCall(MatAIJDeviceCreateWithArrays(m, n[k], i[k], j[k], a, PETSC_TRUE, &block[k]));
-    PetscCall(MatSetOption(block[k], MAT_NEW_NONZERO_LOCATION_ERR, PETSC_FALSE));
-    PetscCall(MatSetOption(block[k], MAT_NEW_NONZERO_ALLOCATION_ERR, PETSC_TRUE)); /* as in a matrix that PETSc has preallocated */
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* The blocks of a matrix on the host */
-static PetscErrorCode HashGEMMMakeBlocks(HashGEMMCut *cut, const PetscInt n[2], PetscInt *const lengths[2], Mat block[2])
-{
-  SysCSR csr[2];
-
-  PetscFunctionBegin;
-  for (int k = 0; k < 2; k++) PetscCall(HashGEMMMakeBlock((PetscInt)cut->m, n[k], lengths[k], &csr[k], &block[k]));
-  HashGEMMCutColumns(cut, csr[0].i, csr[1].i, (PetscInt *)csr[0].j, (PetscInt *)csr[1].j);
-  HashGEMMCutValues(cut, csr[0].i, csr[1].i, (PetscScalar *)csr[0].a, (PetscScalar *)csr[1].a);
-  for (int k = 0; k < 2; k++) {
-    if (csr[k].j) PetscCall(MatSeqAIJSetColumnIndices(block[k], (PetscInt *)csr[k].j)); /* the columns are in place: this call sets the lengths of the rows */
-    PetscCall(MatAssemblyBegin(block[k], MAT_FINAL_ASSEMBLY));
-    PetscCall(MatAssemblyEnd(block[k], MAT_FINAL_ASSEMBLY));
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* The blocks of a matrix on the host, or the patterns of one whose values the device will have */
+/* The blocks of a matrix on the host, or the patterns of one whose values the device will have: their memory on the host remains untouched. PETSc owns all arrays: from 3.23 on it frees
+   those of MatCreateSeqAIJWithArrays() as well if an entry is inserted. */
 static PetscErrorCode HashGEMMMakeHostBlocks(HashGEMMCut *cut, const PetscInt n[2], PetscBool values, Mat block[2])
 {
   PetscInt *lengths[2];
+  SysCSR    csr[2];
 
   PetscFunctionBegin;
   PetscCall(PetscMalloc2(cut->m, &lengths[0], cut->m, &lengths[1]));
   HashGEMMCutLengths(cut, lengths[0], lengths[1]);
-  PetscCall((*(values ? HashGEMMMakeBlocks : HashGEMMMakePatterns))(cut, n, lengths, block));
+  for (int k = 0; k < 2; k++) PetscCall(HashGEMMMakeBlock((PetscInt)cut->m, n[k], lengths[k], &csr[k], &block[k]));
   PetscCall(PetscFree2(lengths[0], lengths[1]));
+  HashGEMMCutColumns(cut, csr[0].i, csr[1].i, (PetscInt *)csr[0].j, (PetscInt *)csr[1].j);
+  if (values) HashGEMMCutValues(cut, csr[0].i, csr[1].i, (PetscScalar *)csr[0].a, (PetscScalar *)csr[1].a);
+  for (int k = 0; k < 2; k++) {
+    if (csr[k].j) PetscCall(MatSeqAIJSetColumnIndices(block[k], (PetscInt *)csr[k].j)); /* the columns are in place: this call sets the lengths of the rows */
+    if (!values) PetscCall(MatSetOption(block[k], MAT_USE_INODES, PETSC_FALSE));
+    PetscCall(MatAssemblyBegin(block[k], MAT_FINAL_ASSEMBLY));
+    PetscCall(MatAssemblyEnd(block[k], MAT_FINAL_ASSEMBLY));
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
