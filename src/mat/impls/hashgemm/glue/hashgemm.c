@@ -212,6 +212,18 @@ static PetscErrorCode HashGEMMSetBlocks(Mat C, const HashGEMMProduct *p, Mat *W)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* A process that computes on the host completes deferred operands, which changes their state and not their entries */
+static PetscErrorCode HashGEMMUpdateSeen(Mat C, HashGEMMProduct *p)
+{
+  Mat            operand[3];
+  HashGEMMChange change;
+
+  PetscFunctionBegin;
+  MatProductGetOperands(C, operand);
+  for (int k = 0; k < 3 && operand[k]; k++) PetscCall(HashGEMMGetChange(operand[k], &p->operand[k], &change));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Computes pattern and values */
 static PetscErrorCode HashGEMMMake(Mat C, HashGEMMProduct *p)
 {
@@ -227,6 +239,7 @@ static PetscErrorCode HashGEMMMake(Mat C, HashGEMMProduct *p)
     PetscCall(HashGEMMParallelSymbolic(C, type, A, B, p, &W));
     PetscCall(HashGEMMSetBlocks(C, p, &W));
     PetscCall(HashGEMMParallelCut(C, p->parallel));
+    PetscCall(HashGEMMUpdateSeen(C, p));
   } else PetscCall(HashGEMMSequentialSymbolic(C, p));
   C->ops->productsymbolic = MatProductSymbolic_HashGEMM;
   C->ops->productnumeric  = MatProductNumeric_HashGEMM;

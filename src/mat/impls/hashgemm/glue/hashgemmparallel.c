@@ -162,7 +162,7 @@ static PetscErrorCode HashGEMMFindRows(Mat B, PetscInt nrow, const PetscInt rows
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The pattern of the rows of B that this process has, in the right factor on the host */
+/* The pattern of the rows of B that this process has, in the right factor on the host. Gets the values as well: the pattern of a deferred B ends with its completion. */
 static PetscErrorCode HashGEMMRightOwnRows(Mat B, const PetscInt map[], HashGEMMParallel *q)
 {
   SysCSR          block[2];
@@ -170,7 +170,7 @@ static PetscErrorCode HashGEMMRightOwnRows(Mat B, const PetscInt map[], HashGEMM
   const PetscInt *known;
 
   PetscFunctionBegin;
-  PetscCall(HashGEMMGetBlocks(B, MatAIJGetPattern, block, &nknown, &known));
+  PetscCall(HashGEMMGetBlocks(B, MatAIJGetArrays, block, &nknown, &known));
   if (q->right.borrowed) q->right = HashGEMMRowsBorrow(&block[0]);
   else {
     HashGEMMMergeLengths(block[0].m, block[0].i, block[1].i, q->right.i);
@@ -225,7 +225,7 @@ static PetscErrorCode HashGEMMRightOwnValues(Mat B, HashGEMMParallel *q)
 
   PetscFunctionBegin;
   PetscCall(HashGEMMGetBlocks(B, MatAIJGetArrays, block, &nknown, &known));
-  if (q->right.borrowed) q->right = HashGEMMRowsBorrow(&block[0]); /* of a deferred B the arrays of the pattern have ended */
+  if (q->right.borrowed) q->right.a = (PetscScalar *)block[0].a;
   else HashGEMMMergeValues(block[0].m, block[0].i, block[0].a, block[1].i, block[1].a, q->right.a);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -409,8 +409,8 @@ static PetscErrorCode HashGEMMMakeBlock(PetscInt m, PetscInt n, const PetscInt l
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The blocks of a matrix on the host or, without values, of one whose values the device will have: their memory on the host remains untouched. PETSc allocates the
-   arrays: it would free those of MatCreateSeqAIJWithArrays() when a new entry needs room. */
+/* The blocks of a matrix on the host, or the patterns of one whose values the device will have: their memory on the host remains untouched. PETSc owns all arrays: from 3.23 on it frees
+   those of MatCreateSeqAIJWithArrays() as well if an entry is inserted. */
 static PetscErrorCode HashGEMMMakeHostBlocks(HashGEMMCut *cut, const PetscInt n[2], PetscBool values, Mat block[2])
 {
   PetscInt *lengths[2];
@@ -420,6 +420,7 @@ static PetscErrorCode HashGEMMMakeHostBlocks(HashGEMMCut *cut, const PetscInt n[
   PetscCall(PetscMalloc2(cut->m, &lengths[0], cut->m, &lengths[1]));
   HashGEMMCutLengths(cut, lengths[0], lengths[1]);
   for (int k = 0; k < 2; k++) PetscCall(HashGEMMMakeBlock((PetscInt)cut->m, n[k], lengths[k], &csr[k], &block[k]));
+  PetscCall(PetscFree2(lengths[0], lengths[1]));
   HashGEMMCutColumns(cut, csr[0].i, csr[1].i, (PetscInt *)csr[0].j, (PetscInt *)csr[1].j);
   if (values) HashGEMMCutValues(cut, csr[0].i, csr[1].i, (PetscScalar *)csr[0].a, (PetscScalar *)csr[1].a);
   for (int k = 0; k < 2; k++) {
@@ -428,7 +429,6 @@ static PetscErrorCode HashGEMMMakeHostBlocks(HashGEMMCut *cut, const PetscInt n[
     PetscCall(MatAssemblyBegin(block[k], MAT_FINAL_ASSEMBLY));
     PetscCall(MatAssemblyEnd(block[k], MAT_FINAL_ASSEMBLY));
   }
-  PetscCall(PetscFree2(lengths[0], lengths[1]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
