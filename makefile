@@ -66,8 +66,9 @@ ksp      := $(sort $(wildcard src/ksp/examples/*.c))
 # test programs, whose names differ; those of test/kernels and test/fuzz, without PETSc, are built by scripts
 helpers  := $(sort $(wildcard test/*.c))
 parts    := $(sort $(wildcard test/differ/differ?*.c))
-tests    := $(filter-out test/kernels/% test/fuzz/% $(parts),$(sort $(wildcard test/*/*.c)))
+tests    := $(filter-out test/kernels/% test/fuzz/% test/shell/% $(parts),$(sort $(wildcard test/*/*.c)))
 built     = $(addprefix $(B)/test/,$(basename $(notdir $1)))
+idle     := $(B)/test/idle.so
 stock    := $(if $(AMB_EXAMPLES_SRC),ex2 ex45 ex56)
 
 INCLUDES := -include $(B)/petscambconf.h -Iinclude -Isrc $(AMB_INCLUDES)
@@ -83,7 +84,7 @@ all: lib bin programs
 lib: $(LIB) $(ARCHIVE)
 	@test "$$(readlink '$(link)')" = "$(BIN)" || { rm -f '$(link)'; ln -s "$(BIN)" '$(link)'; }
 bin: lib $(if $(program),$(BIN)/petscamb) $(ksp:src/ksp/examples/%.c=$(BIN)/%)
-programs: $(call built,$(tests))
+programs: $(call built,$(tests)) $(idle)
 examples: $(stock:%=$(EXAMPLES)/%)
 
 # nodelete: PETSc closes what it has loaded before the threads end, and their code would be gone. GOMP_... undefined: see "Threads" in CONTRIBUTING.md.
@@ -155,6 +156,11 @@ $(call built,$(tests)): $(helpers:%.c=$(B)/obj/%.o) $(ARCHIVE)
 	$(call say,LINK,$@)
 	@$(AMB_LINK) -o $@ $(filter %.o,$^) $(ARCHIVE) $(LDFLAGS) $(AMB_LIBS) $(AMB_CUDA_LIBS)
 
+$(idle): test/shell/idle.c $(B)/conf.mk
+	$(here)
+	$(call say,CC,$<)
+	@$(AMB_CC) -shared -fPIC -O1 -Wall -Wextra $(AMB_WERROR) -Wl,--as-needed -o $@ $<
+
 # PETSc's own examples, as they are: they know nothing of this library
 $(EXAMPLES)/%: $(AMB_EXAMPLES_SRC)/src/ksp/ksp/tutorials/%.c $(B)/conf.mk
 	$(here)
@@ -187,7 +193,7 @@ check-sanitizers: TESTS := *+sanitize threads.sh fuzz.sh valgrind.sh
 check-sanitizers: all examples
 	$(call runtests,deep)
 
-check: lib examples $(call built,$(filter test/%,$(quick))) $(patsubst src/ksp/examples/%.c,$(BIN)/%,$(filter src/%,$(quick)))
+check: lib examples $(idle) $(call built,$(filter test/%,$(quick))) $(patsubst src/ksp/examples/%.c,$(BIN)/%,$(filter src/%,$(quick)))
 	$(call runtests,check)
 
 # with the first target alone the programs are built, so that a machine without PETSc's sources can run them

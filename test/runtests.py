@@ -267,9 +267,11 @@ def script_tests(script, conf):
 # ------------------------------------------------- finding -------------------------------------------------
 
 def launch(ranks, program):
-    if not os.environ.get("MPIEXEC") and ranks == 1:
+    """The command of a program. One process starts without mpiexec, which takes as long as the program's own start."""
+    launcher = os.environ.get("MPIEXEC", "mpiexec")
+    if ranks == 1 and (not launcher or os.path.basename(launcher.split()[0]).startswith(("mpiexec", "mpirun"))):
         return shlex.quote(program)
-    return "%s -n %d %s" % (os.environ.get("MPIEXEC", "mpiexec"), ranks, shlex.quote(program))
+    return "%s -n %d %s" % (launcher, ranks, shlex.quote(program))
 
 
 def find(conf):
@@ -329,7 +331,7 @@ def environment(folder, gpus=(), more={}):
         env["PETSC_OPTIONS"] = aware.group(0)
     for name in ("MAKEFLAGS", "MFLAGS", "MAKELEVEL", "MAKEOVERRIDES"):
         env.pop(name, None)
-    env.setdefault("ASAN_OPTIONS", "detect_leaks=0")  # MPI's own; -malloc_dump finds ours
+    env.setdefault("ASAN_OPTIONS", "detect_leaks=0:verify_asan_link_order=0")  # MPI's leaks: -malloc_dump finds ours
     # several runs at once: bound to cores, all of them would share the first
     env.setdefault("OMPI_MCA_hwloc_base_binding_policy", "none")
     env.setdefault("OMPI_MCA_mpi_yield_when_idle", "1")
@@ -338,6 +340,9 @@ def environment(folder, gpus=(), more={}):
     if not any(glob.glob(path) for path in ("/sys/class/infiniband/*", "/sys/class/cxi/*", "/dev/nvidiactl")):
         env.setdefault("OMPI_MCA_pml", "ob1")
     env.setdefault("OMPI_MCA_ess_singleton_isolated", "1")
+    idle = os.path.join(os.environ.get("BUILD", ""), "test", "idle.so")  # test/shell/idle.c
+    if os.path.exists(idle) and not re.search(r"[\s:;]", idle):
+        env.setdefault("OMPI_MCA_mca_base_env_list", "LD_PRELOAD=" + idle)
     return env
 
 
@@ -496,8 +501,9 @@ def judge(test, folder, part=0, gpus=(), more={}):
 
 
 def run_part(test, part, gpus, work, service):
-    """Runs one of the test's commands in the test's folder, and adds its results. What fails while it shares a GPU by the service runs again without it: another test may
-    have stopped the GPU, and cuSPARSE has an error there (docs/testing.md)."""
+    """Runs one of the test's commands in the test's folder, and adds its results. A part that fails while it shares a GPU by the service becomes two: it runs again later,
+    without the service, because another test may have stopped the GPU and cuSPARSE has an error there (docs/testing.md), and alone, because a process that is not one of
+    the service's takes the GPU from all that are."""
     begin = time.time()
     try:
         if not part:
@@ -505,8 +511,9 @@ def run_part(test, part, gpus, work, service):
         shares = service.variables if gpus and not test.parts[part].alone else {}
         results = judge(test, test.folder, part, gpus, shares)
         if shares and any(state == "fail" for state, _, _ in results):
-            test.again = True
-            results = judge(test, test.folder, part, gpus)
+            test.again, results = True, []
+            test.parts.insert(part + 1, test.parts[part]._replace(alone=True))
+            test.arguments.insert(part + 1, test.arguments[part])
         test.results += results
     except Exception as error:
         test.results.append(("fail", test.name, "%s: %r" % (test.command, error)))
@@ -551,11 +558,10 @@ def main():
     end_on_signals()
     count, begin = {"ok": 0, "fail": 0, "skip": 0}, time.time()
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    places = max(cores, min(cores, 8) * 2)  # two for each of a few cores, since programs wait at the start of MPI
     for line in dealing.describe(conf.get("gpus", ())):
         print(line)
     with tempfile.TemporaryDirectory(prefix="petsc-amb-test-") as work, dealing.Service(conf["gpus"], os.path.join(work, "service")) as service:
-        dealer = dealing.Dealer(places, conf["gpus"], dealing.SIDE_BY_SIDE if service.variables else dealing.IN_TURNS)
+        dealer = dealing.Dealer(dealing.places(cores, conf["gpus"]), conf["gpus"], dealing.SIDE_BY_SIDE if service.variables else dealing.IN_TURNS)
         if service.variables:
             print("Tests share a GPU by CUDA's Multi-Process Service.")
         # those that may take the longest first, and programs on one process, which take a second, last: no long test is left alone at the end, with the other cores idle.
@@ -579,7 +585,7 @@ def main():
         print("%d more tests of these names are in a later tier: %s" % (len(matching) - len(tests), ", ".join(test.name for test in matching if test not in tests)))
     again = [test.name for test in tests if test.again]
     if again:
-        print("%d failed beside others on a GPU and ran again without the Multi-Process Service: %s" % (len(again), ", ".join(again)))
+        print("%d failed beside others on a GPU and ran again alone, without the Multi-Process Service: %s" % (len(again), ", ".join(again)))
     if args.longest:
         print("The longest of %d tests, which took %.0f s and %.0f CPU seconds:" % (len(tests), time.time() - begin, sum(test.cpu for test in tests)))
         for test in sorted(tests, key=lambda test: -test.cpu)[:args.longest]:

@@ -22,6 +22,17 @@ echo "ok $1 ${CUDA_MPS_PIPE_DIRECTORY:+with service}"
 [ -z "${CUDA_MPS_PIPE_DIRECTORY-}" ] || [ ! -e "$CALLS.stopped" ]
 END
 chmod +x "$work/bin/"*
+cat >"$work/tests/broken.sh" <<'END'
+[ -z "${CUDA_MPS_PIPE_DIRECTORY-}" ] || exit 1
+touch "$CALLS.alone"
+sleep 0.3
+rm "$CALLS.alone"
+echo "ok broken"
+END
+cat >"$work/tests/steady.sh" <<'END'
+sleep 0.1
+[ -e "$CALLS.alone" ] && echo "not ok beside a test that is alone" || echo "ok steady"
+END
 cat >"$work/tests/parts.sh" <<'END'
 # gpu: 0 build
 # gpu: 1 run
@@ -176,6 +187,14 @@ check("equal GPUs have equally many tests", sorted(spread) == sorted(names(found
 found = gpus((81920, 60000), (81920, 0))
 check("the GPU with more free memory is first", dealing.Dealer(4, found).take(Fake(0, 1, []), 1, Need(1))[0] is found[1])
 
+# a test that will have a GPU alone, and waits for it, leaves its places to others
+order = []
+waits = [Fake(0, 1, [Need(1)]), Fake(1, 4, [Need(1, True)]), Fake(2, 3, [Need(0)])]
+list(dealing.Dealer(4, gpus((81920, 0))).run(waits, lambda test, part, taken: (order.append(test.number), time.sleep(0.05)), lambda: False))
+check("a test that waits for a GPU alone keeps no place free", sorted(order[:2]) == [0, 2], order)
+got = [dealing.places(cores, [None] * count) for cores, count in ((2, 0), (2, 1), (16, 0), (16, 1), (64, 0), (64, 4))]
+check("places: two for a core of few, and one for two processes on a GPU", got == [4, 5, 16, 24, 64, 96], got)
+
 
 def scripts(found, *files, again=()):
     """The results of scripts; again: the tests that run twice."""
@@ -241,6 +260,9 @@ def service(name, want, again=(), found=((81920, 0),), calls="-d\nquit\n"):
 service("tests share a GPU by the service, but for those that are alone", ["service.sh: after", "service.sh: beside with service"])
 open("calls.stopped", "w").close()
 service("what fails with the service runs again without it", ["service.sh: after", "service.sh: beside"], again=("service.sh",))
+os.environ["CALLS"] = os.path.abspath("calls")
+got = scripts(gpus((81920, 0)), "broken.sh", *["steady.sh"] * 3, again=("broken.sh",))
+check("and no other test is beside it on its GPU", got == ["broken.sh: broken"] + ["steady.sh: steady"] * 3, got)
 open("calls.refused", "w").close()
 service("a service that does not start is not used", ["service.sh: after", "service.sh: beside"], calls="-d\n")
 os.remove("calls.refused")
@@ -254,6 +276,15 @@ try:
 except runtests.Syntax as error:
     got = str(error)
 check("a line that is not understood is an error", "is not COUNT" in str(got), got)
+for launcher, ranks, want in (("mpiexec", 1, "p"), ("/opt/bin/mpirun.openmpi -q", 1, "p"), ("", 1, "p"), ("srun", 1, "srun -n 1 p"), ("mpiexec", 2, "mpiexec -n 2 p")):
+    os.environ["MPIEXEC"] = launcher
+    check("the start of %d by '%s'" % (ranks, launcher), runtests.launch(ranks, "p") == want, runtests.launch(ranks, "p"))
+for build, want in (("built", True), ("a build", False)):
+    os.environ["BUILD"] = os.path.abspath(build)
+    os.makedirs(os.path.join(build, "test"))
+    open(os.path.join(build, "test", "idle.so"), "w").close()
+    got = runtests.environment(".").get("OMPI_MCA_mca_base_env_list")
+    check("processes of MPI that wait sleep, in '%s'" % build, (got == "LD_PRELOAD=" + os.path.abspath("built/test/idle.so")) == want, got)
 conf = {"gpus": gpus(*[(81920, 0)] * 2), "macros": set(), "AMB_CUDA": "1", "AMB_GPU": "1", "AMB_MPIUNI": ""}
 for key in ("AMB_PRECISION", "AMB_SCALAR", "AMB_OPENMP", "AMB_ZLIB", "AMB_LZMA", "AMB_BZ2"):
     conf[key] = ""
