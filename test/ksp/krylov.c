@@ -765,30 +765,32 @@ static PetscErrorCode Chebyshev(TestDiff *d)
 {
   static const PetscInt steps[] = {4, 0, 1, 2, 3, 9};
   static const Case     fused[] = {
-        {"jacobi",           &symmetric, "-pc_type jacobi",                                                                  GUESS_NONE, 0  },
-        {"jacobi, a guess",  &symmetric, "-pc_type jacobi",                                                                  GUESS_SOME, 0  },
-        {"jacobi, rowmax",   &symmetric, "-pc_type jacobi -pc_jacobi_type rowmax",                                           GUESS_SOME, 0  },
-        {"none",             &symmetric, "-pc_type none",                                                                    GUESS_NONE, 0  },
-        {"none, a guess",    &symmetric, "-pc_type none",                                                                    GUESS_SOME, 0  },
-        {"pbjacobi",         &blocks,    "-pc_type pbjacobi",                                                                GUESS_NONE, 0  },
-        {"pbjacobi, guess",  &blocks,    "-pc_type pbjacobi",                                                                GUESS_SOME, 0  },
-        {"pbjacobi, points", &symmetric, "-pc_type pbjacobi",                                                                GUESS_SOME, 0  },
-        {"eigenvalues",      &symmetric, "-pc_type jacobi -ksp_chebyshev_eigenvalues 0.3,2.1",                               GUESS_NONE, 0  },
-        {"estimate",         &symmetric, "-pc_type jacobi -ksp_chebyshev_esteig 0,0.25,0,1.3 -ksp_chebyshev_esteig_steps 7", GUESS_NONE, 0  },
-        {"another solver",   &symmetric, "-pc_type jacobi -esteig_ksp_type cg",                                              GUESS_SOME, 0  },
-        {"on one rank",      &last,      "-pc_type jacobi",                                                                  GUESS_SOME, 0  },
-        {"several blocks",   &large,     "-pc_type jacobi",                                                                  GUESS_SOME, 0  },
-        {"fourth kind",      &symmetric, "-pc_type jacobi -ksp_chebyshev_kind fourth",                                       GUESS_NONE, 0  },
-        {"fourth, a guess",  &blocks,    "-pc_type pbjacobi -ksp_chebyshev_kind fourth",                                     GUESS_SOME, 0  },
-        {"fourth, bounds",   &symmetric, "-pc_type none -ksp_chebyshev_kind fourth -ksp_chebyshev_eigenvalues 0.3,7",        GUESS_SOME, 0  },
-        {"zero",             &symmetric, "-pc_type jacobi",                                                                  GUESS_NONE, -1 },
-        {"NaN",              &symmetric, "-pc_type jacobi",                                                                  GUESS_NONE, NAN}
+        {"jacobi",            &symmetric, "-pc_type jacobi",                                                                  GUESS_NONE, 0  },
+        {"jacobi, a guess",   &symmetric, "-pc_type jacobi",                                                                  GUESS_SOME, 0  },
+        {"jacobi, rowmax",    &symmetric, "-pc_type jacobi -pc_jacobi_type rowmax",                                           GUESS_SOME, 0  },
+        {"none",              &symmetric, "-pc_type none",                                                                    GUESS_NONE, 0  },
+        {"none, a guess",     &symmetric, "-pc_type none",                                                                    GUESS_SOME, 0  },
+        {"pbjacobi",          &blocks,    "-pc_type pbjacobi",                                                                GUESS_NONE, 0  },
+        {"pbjacobi, guess",   &blocks,    "-pc_type pbjacobi",                                                                GUESS_SOME, 0  },
+        {"pbjacobi, points",  &symmetric, "-pc_type pbjacobi",                                                                GUESS_SOME, 0  },
+        {"eigenvalues",       &symmetric, "-pc_type jacobi -ksp_chebyshev_eigenvalues 0.3,2.1",                               GUESS_NONE, 0  },
+        {"estimate",          &symmetric, "-pc_type jacobi -ksp_chebyshev_esteig 0,0.25,0,1.3 -ksp_chebyshev_esteig_steps 7", GUESS_NONE, 0  },
+        {"another solver",    &symmetric, "-pc_type jacobi -esteig_ksp_type cg",                                              GUESS_SOME, 0  },
+        {"on one rank",       &last,      "-pc_type jacobi",                                                                  GUESS_SOME, 0  },
+        {"several blocks",    &large,     "-pc_type jacobi",                                                                  GUESS_SOME, 0  },
+        {"fourth kind",       &symmetric, "-pc_type jacobi -ksp_chebyshev_kind fourth",                                       GUESS_NONE, 0  },
+        {"fourth, a guess",   &blocks,    "-pc_type pbjacobi -ksp_chebyshev_kind fourth",                                     GUESS_SOME, 0  },
+        {"fourth, bounds",    &symmetric, "-pc_type none -ksp_chebyshev_kind fourth -ksp_chebyshev_eigenvalues 0.3,7",        GUESS_SOME, 0  },
+        {"optimized",         &symmetric, "-pc_type jacobi -ksp_chebyshev_kind opt_fourth",                                   GUESS_NONE, 0  },
+        {"optimized, guess",  &blocks,    "-pc_type pbjacobi -ksp_chebyshev_kind opt_fourth",                                 GUESS_SOME, 0  },
+        {"optimized, bounds", &symmetric, "-pc_type none -ksp_chebyshev_kind opt_fourth -ksp_chebyshev_eigenvalues 0.3,7e3",  GUESS_SOME, 0  },
+        {"zero",              &symmetric, "-pc_type jacobi",                                                                  GUESS_NONE, -1 },
+        {"NaN",               &symmetric, "-pc_type jacobi",                                                                  GUESS_NONE, NAN}
   };
   static const Case own[] = {
-    {"norms",              &symmetric, "-pc_type jacobi -ksp_norm_type preconditioned",                      GUESS_SOME, 0},
-    {"unpreconditioned",   &symmetric, "-pc_type jacobi -ksp_norm_type unpreconditioned",                    GUESS_NONE, 0},
-    {"sor",                &symmetric, "-pc_type sor -ksp_norm_type none",                                   GUESS_SOME, 0},
-    {"another polynomial", &symmetric, "-pc_type jacobi -ksp_norm_type none -ksp_chebyshev_kind opt_fourth", GUESS_NONE, 0}
+    {"norms",            &symmetric, "-pc_type jacobi -ksp_norm_type preconditioned",   GUESS_SOME, 0},
+    {"unpreconditioned", &symmetric, "-pc_type jacobi -ksp_norm_type unpreconditioned", GUESS_NONE, 0},
+    {"sor",              &symmetric, "-pc_type sor -ksp_norm_type none",                GUESS_SOME, 0}
   };
   void (*kinds)(void);
   KSP ksp[2];
@@ -814,6 +816,34 @@ static PetscErrorCode Chebyshev(TestDiff *d)
     PetscCall(VecDestroy(&x));
     PetscCall(MatDestroy(&A));
   }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Each number of steps has a polynomial of the optimized fourth kind, which the set-up chooses. A change of the number afterwards keeps its coefficients. */
+static PetscErrorCode ChebyshevOptimized(TestDiff *d)
+{
+  static const PetscInt steps[] = {1, 2, 3, 4, 7, 12, 16};
+  const Case            c       = {"", &symmetric, "", GUESS_SOME, 0};
+  char                  options[256];
+  KSP                   ksp[2];
+  Mat                   A;
+  Vec                   b, x;
+
+  PetscFunctionBeginUser;
+  PetscCall(MakeSystem(&c, &A, &b, &x));
+  for (size_t s = 0; s < PETSC_STATIC_ARRAY_LENGTH(steps); s++) {
+    for (int guess = 0; guess < 2; guess++) {
+      PetscCall(PetscSNPrintf(options, sizeof(options), "-pc_type jacobi -ksp_norm_type none -ksp_chebyshev_kind opt_fourth -ksp_max_it %" PetscInt_FMT, steps[s]));
+      PetscCall(MakeChebyshev(A, (PetscBool)guess, options, ksp));
+      PetscCall(CompareChebyshev(d, ksp, b, x, PETSC_TRUE));
+      for (int own = 0; own < 2; own++) PetscCall(KSPSetTolerances(ksp[own], PETSC_DEFAULT, PETSC_DEFAULT, PETSC_DEFAULT, PetscMax(1, steps[s] / 2)));
+      PetscCall(CompareChebyshev(d, ksp, b, x, PETSC_TRUE));
+      for (int own = 0; own < 2; own++) PetscCall(KSPDestroy(&ksp[own]));
+    }
+  }
+  PetscCall(VecDestroy(&b));
+  PetscCall(VecDestroy(&x));
+  PetscCall(MatDestroy(&A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -1281,24 +1311,25 @@ static PetscErrorCode Device(TestDiff *d)
 }
 
 static const TestCase tests[] = {
-  {"norms",           Norms          },
-  {"preconditioners", Preconditioners},
-  {"ends",            Ends           },
-  {"exactly",         Exactly        },
-  {"own test",        OwnTest        },
-  {"null space",      NullSpace      },
-  {"repeated",        Repeated       },
-  {"inside",          Inside         },
-  {"chebyshev",       Chebyshev      },
-  {"chebyshev again", ChebyshevAgain },
-  {"smoothers",       Smoothers      },
-  {"fall-backs",      FallBacks      },
-  {"gmres",           GMRESFunctions },
-  {"shells",          GMRESShell     },
-  {"types",           Types          },
-  {"view",            View           },
-  {"device",          Device         },
-  {NULL,              NULL           }
+  {"norms",               Norms             },
+  {"preconditioners",     Preconditioners   },
+  {"ends",                Ends              },
+  {"exactly",             Exactly           },
+  {"own test",            OwnTest           },
+  {"null space",          NullSpace         },
+  {"repeated",            Repeated          },
+  {"inside",              Inside            },
+  {"chebyshev",           Chebyshev         },
+  {"chebyshev again",     ChebyshevAgain    },
+  {"chebyshev optimized", ChebyshevOptimized},
+  {"smoothers",           Smoothers         },
+  {"fall-backs",          FallBacks         },
+  {"gmres",               GMRESFunctions    },
+  {"shells",              GMRESShell        },
+  {"types",               Types             },
+  {"view",                View              },
+  {"device",              Device            },
+  {NULL,                  NULL              }
 };
 
 int main(int argc, char **argv)

@@ -263,6 +263,11 @@ static PetscErrorCode Scalar(TestDiff *d)
 {
   PetscFunctionBeginUser;
   PetscCall(ScalarServed(d, PETSC_TRUE));
+  PetscCall(PetscOptionsSetValue(NULL, "-mg_levels_ksp_chebyshev_kind", "opt_fourth")); /* of PETSc 3.19 and newer */
+  PetscCall(PetscOptionsSetValue(NULL, "-mg_levels_ksp_max_it", "3"));
+  PetscCall(ScalarServed(d, PETSC_TRUE));
+  PetscCall(PetscOptionsClearValue(NULL, "-mg_levels_ksp_chebyshev_kind"));
+  PetscCall(PetscOptionsClearValue(NULL, "-mg_levels_ksp_max_it"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -331,6 +336,9 @@ static PetscErrorCode Sweeps(TestDiff *d)
   PetscCall(PetscOptionsSetValue(NULL, "-mat_shadow_sor", "color"));
   PetscCall(PetscOptionsSetValue(NULL, "-mg_levels_pc_type", PCSOR));
   PetscCall(ScalarServed(d, (PetscBool)(format != NULL)));
+  PetscCall(PetscOptionsSetValue(NULL, "-mg_levels_ksp_chebyshev_kind", "opt_fourth"));
+  PetscCall(ScalarServed(d, (PetscBool)(format != NULL)));
+  PetscCall(PetscOptionsClearValue(NULL, "-mg_levels_ksp_chebyshev_kind"));
   PetscCall(PetscOptionsSetValue(NULL, "-mg_levels_pc_sor_omega", "1.2"));
   PetscCall(PetscOptionsSetValue(NULL, "-mg_levels_pc_sor_diagonal_shift", "0.3"));
   PetscCall(PetscOptionsSetValue(NULL, "-mg_levels_pc_sor_lits", "2"));

@@ -100,7 +100,11 @@ static __global__ void __launch_bounds__(FACTOR_THREADS) FactorSolveKernel(Facto
         if (leader) {
           sum *= after;
           FactorWrite(w + p, FactorIsMissing(sum) ? FACTOR_NOT_A_NUMBER : sum);
-          if (x) x[c * ldx + T.target[p]] = sum;
+          if (x) {
+            const int target = T.target[p];
+
+            if (target >= 0) x[c * ldx + target] = sum;
+          }
         }
       }
       if (__all_sync(SYS_ALL_LANES, done)) break;

@@ -15,7 +15,7 @@ typedef struct {
   const SysInt *j, *begin[2], *end[2];
   int           turned[2];       /* i is a column of the triangle, and j[] are its rows */
   int           on_device;       /* j, begin, end and diagonal are there, source and target on the host */
-  const SysInt *source, *target; /* of each row: the entry of the right-hand side and of the solution, or NULL */
+  const SysInt *source, *target; /* of each row: the entry of the right-hand side and of the solution, or NULL; target is negative where a solution is not needed */
   const SysInt *diagonal;        /* of each row: the place of its factor, which multiplies */
   int           before[2];       /* the right-hand sides of the triangle */
   int           after[2];        /* the results of the triangle */
@@ -39,6 +39,22 @@ SysStatus FactorDeviceSolve(FactorDevice, int columns, const SysScalar *b, int64
 int64_t FactorDeviceEntries(FactorDevice);
 int     FactorDeviceLevels(FactorDevice, int t);
 double  FactorDeviceBytes(FactorDevice);
+
+/* ------------------------------------------------- groups ------------------------------------------------- */
+
+/* Factors that are solved together, in one launch for each triangle */
+typedef struct FactorGroup_ *FactorGroup;
+
+/* Creates a group, without values. All pairs have the same options, and arrays on the device that may go afterwards. source and target: of the rows of all factors, on the host. */
+SysStatus FactorGroupCreate(int n, const FactorPair *pair, const SysInt *source, const SysInt *target, FactorGroup *, SysStream);
+void      FactorGroupDestroy(FactorGroup *);
+
+/* Queues the copy of the values of a factor, on the device; and, after those of all factors, their layout */
+SysStatus FactorGroupCopy(FactorGroup, int k, const SysScalar *a, SysStream);
+SysStatus FactorGroupUpdate(FactorGroup, SysStream);
+
+/* Returns the triangles of all factors */
+FactorDevice FactorGroupDevice(FactorGroup);
 
 /* ------------------------------------------------- factors without fill ------------------------------------------------- */
 

@@ -23,6 +23,13 @@ PetscErrorCode FactorGetWhere(FactorWhere *where)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscInt together = 1;
+
+void MatFactorAMBExpectGroup(PetscInt n)
+{
+  together = n;
+}
+
 PetscErrorCode MatFactorAMBGet(Mat F, MatFactorAMB **f)
 {
   PetscContainer container;
@@ -184,9 +191,10 @@ static PetscErrorCode MatFactorAMBSymbolic(Mat F, Mat A, IS rows, IS cols, const
   PetscCall(PetscObjectReference((PetscObject)cols));
   PetscCall(ISDestroy(&f->rows));
   PetscCall(ISDestroy(&f->cols));
-  f->rows    = rows;
-  f->cols    = cols;
-  f->info    = *info;
+  f->rows     = rows;
+  f->cols     = cols;
+  f->info     = *info;
+  f->together = together;
   f->planned = f->declined = f->current = PETSC_FALSE;
   f->symbolic = f->complete = PETSC_FALSE;
   PetscCall(MatFactorAMBSymbolicDevice(F, A, f, info, where, &done));

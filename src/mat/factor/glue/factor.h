@@ -42,6 +42,8 @@ typedef struct {
   PetscBool     current;   /* solver has the values of the factor */
   PetscInt      solves;    /* with these values, before that */
   PetscBool     device;    /* solves run on the GPU */
+  PetscInt      together;  /* factors of the group that solves, or 1 */
+  PetscInt      made;      /* the number of matrix: another one has another number */
   PetscInt      levels[2];
   double        seconds[2]; /* expected: on the host, on the GPU */
   FactorDevice  pair[2];    /* on the GPU: for solves, and for solves with the transpose, or NULL */
@@ -49,6 +51,9 @@ typedef struct {
 } MatFactorAMB;
 
 extern PetscErrorCode MatFactorAMBGet(Mat, MatFactorAMB **);
+
+/* Factors whose symbolic phase follows will be solved in groups of n, at the same time: the GPU needs the levels of one, the host the time of all. 1: each alone. */
+extern void MatFactorAMBExpectGroup(PetscInt n);
 
 /* A factor of PETSc: its triangles, and where the reciprocals of the diagonal are. LU has the rows of L one after the other, then those of U from the last to the first,
    each with its
@@ -68,6 +73,10 @@ extern PetscErrorCode MatFactorAMBSymbolicPETSc(Mat F, Mat A, MatFactorAMB *f, c
 /* For a factor without fill of a matrix on the GPU: creates f->matrix and the triangles for solves, without a symbolic phase on the host; *done is PETSC_FALSE if PETSc is to make the
    factor */
 SYS_DEVICE PetscErrorCode MatFactorAMBSymbolicDevice(Mat F, Mat A, MatFactorAMB *f, const MatFactorInfo *, FactorWhere, PetscBool *done) SYS_STUB(PETSC_SUCCESS);
+
+/* Sets the triangles of a factor, in this order: L and U; for solves with the transpose U^T and L^T; of a symmetric factor U^T and U. s: the arrays of PETSc's factor, unless the GPU
+   makes it */
+SYS_DEVICE void FactorPairSet(const MatFactorAMB *f, const FactorArrays *s, PetscBool transpose, FactorPair *pair) SYS_STUB();
 
 /* Computes f->matrix on the GPU and sets the solves; if *done is PETSC_FALSE, PETSc must shift or report a pivot, or the matrix has left the GPU, and f->matrix is destroyed */
 SYS_DEVICE PetscErrorCode MatFactorAMBNumericDevice(Mat F, Mat A, MatFactorAMB *f, const MatFactorInfo *, PetscBool *done) SYS_STUB(PETSC_SUCCESS);

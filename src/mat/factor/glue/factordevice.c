@@ -20,9 +20,7 @@ static PetscErrorCode FactorCheck(Mat F, SysStatus status, PetscBool *good)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Sets the triangles of a factor, in this order: L and U; for solves with the transpose U^T and L^T; of a symmetric factor U^T and U. s: the arrays of PETSc's factor, unless the GPU
-   makes it */
-static void FactorPairSet(const MatFactorAMB *f, const FactorArrays *s, PetscBool transpose, FactorPair *pair)
+void FactorPairSet(const MatFactorAMB *f, const FactorArrays *s, PetscBool transpose, FactorPair *pair)
 {
   if (f->matrix) FactorMatrixGetPair(f->matrix, transpose, pair);
   else {
@@ -76,7 +74,7 @@ static PetscErrorCode FactorPairCreate(Mat F, MatFactorAMB *f, const FactorArray
   PetscCall(ISRestoreIndices(f->cols, &cols));
   if (*wanted && !transpose) {
     PetscCall(FactorExpect(F, f));
-    *wanted = (PetscBool)(always || f->seconds[1] < f->seconds[0]);
+    *wanted = (PetscBool)(always || f->seconds[1] < (double)f->together * f->seconds[0]);
     if (!*wanted) FactorDeviceDestroy(&f->pair[0]);
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -244,6 +242,7 @@ PetscErrorCode MatFactorAMBSetUpDevice(Mat F, Mat A, MatFactorAMB *f, FactorWher
 
 PetscErrorCode MatFactorAMBSymbolicDevice(Mat F, Mat A, MatFactorAMB *f, const MatFactorInfo *info, FactorWhere where, PetscBool *done)
 {
+  static PetscInt made;
   const PetscInt *rows = NULL, *place = NULL;
   IS              inverse = NULL;
   PetscBool       same, natural;
@@ -270,6 +269,7 @@ PetscErrorCode MatFactorAMBSymbolicDevice(Mat F, Mat A, MatFactorAMB *f, const M
   }
   *done = (PetscBool)(f->matrix != NULL);
   if (*done) PetscCall(FactorPairCreate(F, f, NULL, PETSC_FALSE, (PetscBool)(where == FACTOR_DEVICE), done));
+  f->made = ++made;
   if (*done) f->entries = (PetscInt)FactorMatrixEntries(f->matrix);
   else FactorMatrixDestroy(&f->matrix);
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -10,10 +10,46 @@ PetscErrorCode KSPAMBChebyshevRegister(void);
 
 /* ------------------------------------------------- the bounds ------------------------------------------------- */
 
-/* PETSc has no function that returns the bounds which its solve uses. They are found in two steps of this solve for a system of one row, with the matrix 0, the
-   preconditioner 1 and the right-hand side 1. The first iterate is the scale, and the second one is 2 omega times as much, where omega is the first factor of the
-   iteration. With the fourth kind, the first iterate is 4/3 of the scale, and no other number is needed. */
-static PetscErrorCode KSPAMBChebyshevProbe(KSP ksp, KSPAMB *amb, PC pc, Vec work[3], Vec x, Vec b)
+/* PETSc has no function that returns the bounds which its solve uses. KSPAMBChebyshevBounds() finds them in steps of this solve for a system of one row, with the
+   preconditioner 1 and the right-hand side 1, and in most probes the matrix 0.
+   First kind: the first iterate is the scale, and the second one is 2 omega times as much, where omega is the first factor of the iteration.
+   Fourth kind: the first iterate is 4/3 of the scale, and no other number is needed.
+   Optimized fourth kind: the solution is the sum of the directions d_i of the fourth kind, each times a beta_i. With the matrix 0, the increments of the iterates are
+   multiples of scale beta_i. With another matrix, the second iterate differs by beta_1 scale^2 times known factors. */
+typedef struct {
+  Mat A;
+  PC  pc;
+  Vec work[3], x, b;
+} KSPAMBChebyshevProbe;
+
+static PetscErrorCode KSPAMBChebyshevProbeCreate(KSPAMBChebyshevProbe *probe)
+{
+  PetscFunctionBegin;
+  PetscCall(MatCreateConstantDiagonal(PETSC_COMM_SELF, 1, 1, 1, 1, 0.0, &probe->A));
+  PetscCall(PCCreate(PETSC_COMM_SELF, &probe->pc));
+  PetscCall(PCSetType(probe->pc, PCNONE));
+  PetscCall(PCSetOperators(probe->pc, probe->A, probe->A));
+  PetscCall(PCSetUp(probe->pc));
+  PetscCall(VecCreateSeq(PETSC_COMM_SELF, 1, &probe->b));
+  PetscCall(VecSet(probe->b, 1.0));
+  PetscCall(VecDuplicate(probe->b, &probe->x));
+  for (int k = 0; k < 3; k++) PetscCall(VecDuplicate(probe->b, &probe->work[k]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode KSPAMBChebyshevProbeDestroy(KSPAMBChebyshevProbe *probe)
+{
+  PetscFunctionBegin;
+  for (int k = 0; k < 3; k++) PetscCall(VecDestroy(&probe->work[k]));
+  PetscCall(VecDestroy(&probe->x));
+  PetscCall(VecDestroy(&probe->b));
+  PetscCall(PCDestroy(&probe->pc));
+  PetscCall(MatDestroy(&probe->A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Sets *found to the iterate after this number of steps of PETSc's solve */
+static PetscErrorCode KSPAMBChebyshevProbeSolve(KSP ksp, KSPAMB *amb, KSPAMBChebyshevProbe *probe, PetscInt steps, PetscReal *found)
 {
   const struct {
     PC                 pc;
@@ -22,23 +58,20 @@ static PetscErrorCode KSPAMBChebyshevProbe(KSP ksp, KSPAMB *amb, PC pc, Vec work
     PetscBool          guess_zero;
     KSPConvergedReason reason;
   } own = {ksp->pc, ksp->work, ksp->vec_sol, ksp->vec_rhs, ksp->max_it, ksp->its, ksp->guess_zero, ksp->reason};
-  PetscReal          found[2];
   const PetscScalar *array;
 
   PetscFunctionBegin;
-  ksp->pc         = pc;
-  ksp->work       = work;
-  ksp->vec_sol    = x;
-  ksp->vec_rhs    = b;
+  ksp->pc         = probe->pc;
+  ksp->work       = probe->work;
+  ksp->vec_sol    = probe->x;
+  ksp->vec_rhs    = probe->b;
   ksp->guess_zero = PETSC_TRUE;
-  for (int k = 0; k < (amb->fourth ? 1 : 2); k++) {
-    ksp->max_it = k + 1;
-    PetscCall(VecSet(x, 0.0));
-    PetscCall((*amb->base.solve)(ksp));
-    PetscCall(VecGetArrayRead(x, &array));
-    found[k] = PetscRealPart(array[0]);
-    PetscCall(VecRestoreArrayRead(x, &array));
-  }
+  ksp->max_it     = steps;
+  PetscCall(VecSet(probe->x, 0.0));
+  PetscCall((*amb->base.solve)(ksp));
+  PetscCall(VecGetArrayRead(probe->x, &array));
+  *found = PetscRealPart(array[0]);
+  PetscCall(VecRestoreArrayRead(probe->x, &array));
   ksp->pc         = own.pc;
   ksp->work       = own.work;
   ksp->vec_sol    = own.x;
@@ -47,31 +80,112 @@ static PetscErrorCode KSPAMBChebyshevProbe(KSP ksp, KSPAMB *amb, PC pc, Vec work
   ksp->its        = own.its;
   ksp->guess_zero = own.guess_zero;
   ksp->reason     = own.reason;
-  amb->scale      = amb->fourth ? 0.75 * found[0] : found[0];
-  if (!amb->fourth) amb->quarter = 0.5 - found[0] / found[1]; /* omega is 1 / (1 - 2 quarter) */
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Step i of the fourth kind adds to its direction direction times the last one, and residual times scale times the preconditioned residual */
+static void KSPAMBChebyshevFourth(PetscInt i, PetscReal *direction, PetscReal *residual)
+{
+  *direction = i ? (2.0 * (PetscReal)i - 1.0) / (2.0 * (PetscReal)i + 3.0) : 0.0;
+  *residual  = (8.0 * (PetscReal)i + 4.0) / (2.0 * (PetscReal)i + 3.0);
+}
+
+/* The factor of the residual after n steps, for an eigenvalue of this multiple of the upper bound */
+static PetscReal KSPAMBChebyshevOptimized(PetscInt n, const PetscReal beta[], PetscReal eigenvalue)
+{
+  PetscReal d = 0.0, r = 1.0, x = 0.0, direction, residual;
+
+  for (PetscInt i = 0; i < n; i++) {
+    KSPAMBChebyshevFourth(i, &direction, &residual);
+    r -= eigenvalue * d;
+    d = direction * d + residual * r;
+    x += beta[i] * d;
+  }
+  return 1.0 - eigenvalue * x;
+}
+
+/* A polynomial of the optimized fourth kind has as many roots between 0 and the upper bound as steps. A step of Richardson's iteration for each root has the same result,
+   without the directions. In Leja's order, each root is as far from those before it as may be, so that rounding errors stay small. */
+#define CHEBYSHEV_SAMPLES 256 /* of the angle whose squared sine is the eigenvalue; neighboring roots are at least pi / 33 apart */
+static void KSPAMBChebyshevRoots(KSPAMB *amb, PetscInt n, const PetscReal beta[])
+{
+  PetscReal root[KSPAMB_DEGREE], low = 0.0, best, distance;
+  PetscInt  nroot = 0, next = 0;
+
+  for (int k = 1; k <= CHEBYSHEV_SAMPLES && nroot < n; k++) {
+    const PetscReal angle = 0.5 * PETSC_PI * (PetscReal)k / CHEBYSHEV_SAMPLES, high = PetscSqr(PetscSinReal(angle));
+    const PetscBool positive = (PetscBool)(KSPAMBChebyshevOptimized(n, beta, low) > 0.0);
+    PetscReal       from = low, to = high;
+
+    low = high;
+    if (positive == (PetscBool)(KSPAMBChebyshevOptimized(n, beta, high) > 0.0)) continue;
+    for (int halved = 0; halved < 64; halved++) {
+      const PetscReal middle = 0.5 * (from + to);
+
+      if (positive == (PetscBool)(KSPAMBChebyshevOptimized(n, beta, middle) > 0.0)) from = middle;
+      else to = middle;
+    }
+    root[nroot++] = 0.5 * (from + to);
+  }
+  amb->nroot = nroot;
+  for (PetscInt i = 0; i < nroot; i++) {
+    best = -1.0;
+    for (PetscInt k = 0; k < nroot; k++) {
+      distance = i ? 1.0 : root[k];
+      for (PetscInt before = 0; before < i; before++) distance *= PetscAbsReal(root[k] - amb->root[before]);
+      if (distance <= best) continue;
+      best = distance;
+      next = k;
+    }
+    amb->root[i] = root[next];
+  }
+}
+
+static PetscErrorCode KSPAMBChebyshevProbeOptimized(KSP ksp, KSPAMB *amb, KSPAMBChebyshevProbe *probe)
+{
+  const PetscInt n                   = ksp->max_it;
+  PetscReal      beta[KSPAMB_DEGREE] = {0.0}, d = 0.0, x = 0.0, zero = 0.0, other, direction, residual; /* beta times the scale, d over it */
+
+  PetscFunctionBegin;
+  for (PetscInt i = 0; i < n; i++) {
+    const PetscReal last = x;
+
+    PetscCall(KSPAMBChebyshevProbeSolve(ksp, amb, probe, i + 1, &x));
+    KSPAMBChebyshevFourth(i, &direction, &residual);
+    d       = direction * d + residual;
+    beta[i] = (x - last) / d;
+    if (i == 1) zero = x;
+  }
+  amb->scale = beta[0];
+  if (n > 1) {
+    PetscCall(MatShift(probe->A, 1.0 / beta[0]));
+    PetscCall(KSPAMBChebyshevProbeSolve(ksp, amb, probe, 2, &other));
+    amb->scale = (zero - other) * beta[0] / (beta[1] * (12.0 / 5.0) * (4.0 / 3.0));
+  }
+  for (PetscInt i = 0; i < n; i++) beta[i] /= amb->scale;
+  KSPAMBChebyshevRoots(amb, n, beta);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode KSPAMBChebyshevBounds(KSP ksp, KSPAMB *amb)
 {
-  Vec v[5];
-  Mat A;
-  PC  pc;
+  KSPAMBChebyshevProbe probe;
+  PetscReal            first, second;
 
   PetscFunctionBegin;
-  if (amb->bounds) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(MatCreateConstantDiagonal(PETSC_COMM_SELF, 1, 1, 1, 1, 0.0, &A));
-  PetscCall(PCCreate(PETSC_COMM_SELF, &pc));
-  PetscCall(PCSetType(pc, PCNONE));
-  PetscCall(PCSetOperators(pc, A, A));
-  PetscCall(PCSetUp(pc));
-  PetscCall(VecCreateSeq(PETSC_COMM_SELF, 1, &v[0]));
-  for (int k = 1; k < 5; k++) PetscCall(VecDuplicate(v[0], &v[k]));
-  PetscCall(VecSet(v[4], 1.0));
-  PetscCall(KSPAMBChebyshevProbe(ksp, amb, pc, v, v[3], v[4]));
-  for (int k = 0; k < 5; k++) PetscCall(VecDestroy(&v[k]));
-  PetscCall(PCDestroy(&pc));
-  PetscCall(MatDestroy(&A));
+  if (!ksp->max_it || (amb->bounds && (!amb->optimized || amb->degree == ksp->max_it))) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(KSPAMBChebyshevProbeCreate(&probe));
+  if (amb->optimized) PetscCall(KSPAMBChebyshevProbeOptimized(ksp, amb, &probe));
+  else {
+    PetscCall(KSPAMBChebyshevProbeSolve(ksp, amb, &probe, 1, &first));
+    amb->scale = amb->fourth ? 0.75 * first : first;
+    if (!amb->fourth) {
+      PetscCall(KSPAMBChebyshevProbeSolve(ksp, amb, &probe, 2, &second));
+      amb->quarter = 0.5 - first / second; /* omega is 1 / (1 - 2 quarter) */
+    }
+  }
+  PetscCall(KSPAMBChebyshevProbeDestroy(&probe));
+  amb->degree = ksp->max_it;
   amb->bounds = PETSC_TRUE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -82,22 +196,30 @@ static PetscErrorCode KSPAMBChebyshevServes(KSP ksp, KSPAMB *amb, const char **w
 {
   PetscFunctionBegin;
   PetscCall(KSPAMBCheckPC(ksp, amb));
-  if (amb->optimized) *why = "the polynomials are of the optimized fourth kind";
-  else if (ksp->normtype != KSP_NORM_NONE) *why = "norms are wanted";
+  if (ksp->normtype != KSP_NORM_NONE) *why = "norms are wanted";
   else if (ksp->err_hist) *why = "a history of errors is wanted";
   else if (amb->kind == FUSED_OTHER && !amb->sweeps) *why = "no pass applies the preconditioner";
+  else if (amb->optimized && ksp->max_it > amb->most) *why = "more steps of the optimized fourth kind are wanted than the set-up knew of";
+  if (*why || !amb->optimized) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(KSPAMBChebyshevBounds(ksp, amb));
+  if (ksp->max_it && amb->nroot != ksp->max_it) *why = "the polynomial of the optimized fourth kind has not as many roots as steps";
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The factors of step i, as FusedKernels has them. A step of the fourth kind adds (2 i - 1) / (2 i + 3) of the last step: the next iterate is one of the last two again. */
+/* The factors of step i, as FusedKernels has them. A step of the fourth kind adds a multiple of the last step: the next iterate is one of the last two again. */
 static void KSPAMBChebyshevFactors(const KSPAMB *amb, PetscInt i, PetscReal *omega, FusedPass *pass)
 {
-  if (amb->fourth) {
-    const PetscReal last = (2.0 * (PetscReal)i - 1.0) / (2.0 * (PetscReal)i + 3.0);
+  PetscReal direction, residual;
 
-    pass->a = amb->scale * (8.0 * (PetscReal)i + 4.0) / (2.0 * (PetscReal)i + 3.0);
-    pass->b = i ? 1.0 + last : 1.0;
-    pass->c = i ? -last : 0.0;
+  if (amb->optimized) {
+    pass->a = amb->scale / amb->root[i];
+    pass->b = 1.0;
+    pass->c = 0.0;
+  } else if (amb->fourth) {
+    KSPAMBChebyshevFourth(i, &direction, &residual);
+    pass->a = amb->scale * residual;
+    pass->b = 1.0 + direction;
+    pass->c = -direction;
   } else {
     if (i) *omega = 1.0 / (1.0 - *omega * amb->quarter);
     pass->a = i ? *omega * amb->scale : amb->scale;
@@ -126,9 +248,9 @@ PetscErrorCode KSPAMBChebyshevIterate(KSP ksp, KSPAMB *amb, PetscErrorCode (*ste
   v[FUSED_W] = ksp->work[2];
   for (PetscInt i = 0; i < ksp->max_it; i++) {
     KSPAMBChebyshevFactors(amb, i, &omega, &pass);
-    v[FUSED_Z] = v[FUSED_P];
+    v[FUSED_Z] = amb->optimized ? NULL : v[FUSED_P];
     v[FUSED_P] = i || !ksp->guess_zero ? now : NULL;
-    v[FUSED_X] = i == ksp->max_it - 1 || now == other ? x : other; /* in the place of the iterate before p, but for the last one */
+    v[FUSED_X] = amb->optimized || i == ksp->max_it - 1 || now == other ? x : other; /* in the place of the iterate before p, but for the last one */
     PetscCall((*step)(ksp, amb, A, &pass, v, ctx));
     now = v[FUSED_X];
   }
@@ -171,6 +293,7 @@ static PetscErrorCode KSPSetUp_AMBChebyshev(KSP ksp)
   if (getkind) PetscCall((*getkind)(ksp, &kind));
   amb->fourth    = (PetscBool)(kind == 1);
   amb->optimized = (PetscBool)(kind > 1);
+  amb->most      = PetscMin(ksp->max_it, KSPAMB_DEGREE);
   PetscCall(PetscMemzero(&amb->kept, sizeof(amb->kept)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -209,10 +332,11 @@ static PetscErrorCode KSPChebyshevEstEigSet_AMBChebyshev(KSP ksp, PetscReal a, P
    Functions and options of `KSPCHEBYSHEV` work unchanged; results differ by rounding.
 
    `KSPCHEBYSHEV` itself makes the solve, and `-info` reports it, if the solve computes a norm (see `KSPSetNormType()`), the preconditioner is not `PCNONE`, `PCJACOBI` or
-   `PCPBJACOBI` with blocks of at most 32 rows, the polynomials are of the optimized fourth kind, the operator has a null space, the solve is transposed, scalars are complex,
+   `PCPBJACOBI` with blocks of at most 32 rows, the operator has a null space, the solve is transposed, scalars are complex,
    or the vectors have operations of the program.
 
-   Polynomials of the fourth kind (`-ksp_chebyshev_kind fourth`, of PETSc 3.19 and newer) take the same passes and the same time as those of the first kind.
+   Polynomials of the fourth kind (`-ksp_chebyshev_kind fourth`, of PETSc 3.19 and newer) take the same passes and the same time as those of the first kind. Those of the
+   optimized fourth kind (`opt_fourth`) take a step of Richardson's iteration for each root of the polynomial, whose pass does not read the iterate before the last one.
 
    `PCGAMG` passes its estimates of eigenvalues to smoothers of the type `KSPCHEBYSHEV`. It does not know this type, so each level computes another estimate.
    With `-petscamb_for_ksp`, and by default on a GPU, smoothers keep the name of their type and get the estimates of `PCGAMG`.

@@ -27,6 +27,9 @@ typedef struct {
   PetscBool        jacobi, useabs, fixdiagonal;
 } KSPAMBKept;
 
+/* The most steps of PETSc's polynomials of the optimized fourth kind */
+#define KSPAMB_DEGREE 16
+
 struct _KSPAMB {
   struct _KSPOps base;    /* the operations of PETSc's type */
   KSPType        extends; /* that type */
@@ -72,9 +75,11 @@ struct _KSPAMB {
   /* Chebyshev */
   PetscBool local;                                             /* the method makes no sums over processes */
   PetscBool sweeps;                                            /* the caller of KSPAMBServes() applies PCSOR itself */
-  PetscBool bounds;                                            /* the next two numbers are known */
+  PetscBool bounds;                                            /* scale, and quarter or the roots, are known */
   PetscBool fourth, optimized;                                 /* polynomials of the fourth kind, of the optimized fourth kind */
   PetscReal scale, quarter;                                    /* of the preconditioner; a quarter of alpha^2, where scaled eigenvalues lie between 1 - alpha and 1 + alpha */
+  PetscInt  most, degree, nroot;                               /* optimized fourth kind: steps of the set-up, steps that the roots are for, roots */
+  PetscReal root[KSPAMB_DEGREE];                               /* of the factor of the residual, as multiples of the upper bound, in the order of steps */
   PetscErrorCode (*seteigenvalues)(KSP, PetscReal, PetscReal); /* PETSc's own setters */
   PetscErrorCode (*setestimate)(KSP, PetscReal, PetscReal, PetscReal, PetscReal);
 

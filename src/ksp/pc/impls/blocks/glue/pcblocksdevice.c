@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+   The group of the factors of all blocks of a process, on its GPU
+*/
+#include <petscdevice_cuda.h>
+#include <petsc/private/pcasmimpl.h>
+
+#include "ksp/pc/impls/blocks/glue/pcblocks.h"
+
+static PetscErrorCode PCBlocksCheck(SysStatus status, const char **why)
+{
+  PetscFunctionBegin;
+  PetscCheck(status != SYS_ERROR, PETSC_COMM_SELF, PETSC_ERR_GPU, "Solves for blocks on the GPU: %s", SysDeviceErrorText());
+  if (status != SYS_SUCCESS) *why = status == SYS_TOO_LARGE ? "all factors together are too large for the GPU's integers" : "memory on the GPU is short";
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+void PCBlocksResetDevice(PCBlocks *c)
+{
+  FactorGroupDestroy(&c->group);
+}
+
+static PetscErrorCode PCBlocksCreateGroup(PC pc, PCBlocks *c, PetscInt n, const Mat F[], const char **why)
+{
+  FactorPair   *pair;
+  PetscInt      total = 0, *source, *target;
+  MatFactorAMB *f;
+
+  PetscFunctionBegin;
+  FactorGroupDestroy(&c->group);
+  PetscCall(PetscFree2(c->made, c->state));
+  PetscCall(PetscMalloc2(n, &c->made, n, &c->state));
+  c->n = n;
+  PetscCall(PetscCalloc1(n, &pair));
+  for (PetscInt k = 0; k < n; k++) {
+    PetscCall(MatFactorAMBGet(F[k], &f));
+    FactorPairSet(f, NULL, PETSC_FALSE, &pair[k]);
+    c->made[k]  = f->made;
+    c->state[k] = -1;
+    total += F[k]->rmap->n;
+  }
+  PetscCall(PetscMalloc2(total, &source, total, &target));
+  PetscCall(PCBlocksGetPlaces(pc, c, n, F, source, target));
+  PetscCall(PCBlocksCheck(FactorGroupCreate((int)n, pair, source, target, &c->group, PetscDefaultCudaStream), why));
+  PetscCall(PetscFree2(source, target));
+  PetscCall(PetscFree(pair));
+  for (PetscInt k = 0; k < n && c->group; k++) { /* the group solves; a solve of one block makes its triangles anew */
+    PetscCall(MatFactorAMBGet(F[k], &f));
+    FactorDeviceDestroy(&f->pair[0]);
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCBlocksSetUpDevice(PC pc, PCBlocks *c, PetscInt n, const Mat F[], const char **why)
+{
+  PetscBool     same = (PetscBool)(c->group && c->n == n), current = PETSC_TRUE;
+  MatFactorAMB *f;
+
+  PetscFunctionBegin;
+  for (PetscInt k = 0; k < n && same; k++) {
+    PetscCall(MatFactorAMBGet(F[k], &f));
+    same = (PetscBool)(c->made[k] == f->made);
+  }
+  if (!same) PetscCall(PCBlocksCreateGroup(pc, c, n, F, why));
+  for (PetscInt k = 0; k < n && !*why; k++) {
+    PetscObjectState state;
+
+    PetscCall(PetscObjectStateGet((PetscObject)F[k], &state));
+    if (state == c->state[k]) continue;
+    PetscCall(MatFactorAMBGet(F[k], &f));
+    PetscCall(PCBlocksCheck(FactorGroupCopy(c->group, (int)k, FactorMatrixValues(f->matrix), PetscDefaultCudaStream), why));
+    c->state[k] = state;
+    current     = PETSC_FALSE;
+  }
+  if (!*why && !current) PetscCall(PCBlocksCheck(FactorGroupUpdate(c->group, PetscDefaultCudaStream), why));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Solves for all blocks; all: every entry of x gets a new value */
+static PetscErrorCode PCBlocksSolve(const PCBlocks *c, Vec b, Vec x, PetscBool all)
+{
+  const FactorDevice device = FactorGroupDevice(c->group);
+  const PetscScalar *from;
+  PetscScalar       *to;
+  SysStatus          status;
+
+  PetscFunctionBegin;
+  PetscCall(VecCUDAGetArrayRead(b, &from));
+  PetscCall((*(all ? VecCUDAGetArrayWrite : VecCUDAGetArray))(x, &to));
+  PetscCall(PetscLogGpuTimeBegin());
+  status = FactorDeviceSolve(device, 1, from, 0, to, 0, PetscDefaultCudaStream);
+  PetscCall(PetscLogGpuTimeEnd());
+  PetscCheck(status == SYS_SUCCESS, PETSC_COMM_SELF, PETSC_ERR_GPU, "Solves for blocks on the GPU: %s", SysDeviceErrorText());
+  PetscCall((*(all ? VecCUDARestoreArrayWrite : VecCUDARestoreArray))(x, &to));
+  PetscCall(VecCUDARestoreArrayRead(b, &from));
+  PetscCall(PetscLogGpuFlops(2. * FactorDeviceEntries(device)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* As PETSc's PCASM, whose scatters between vectors of the process and of a block are places of the group */
+static PetscErrorCode PCBlocksApplySchwarz(PC pc, const PCBlocks *c, Vec b, Vec x)
+{
+  PC_ASM           *osm     = (PC_ASM *)pc->data;
+  const PetscBool   added   = (PetscBool)(osm->type == PC_ASM_BASIC);
+  const ScatterMode reverse = added ? SCATTER_REVERSE : SCATTER_REVERSE_LOCAL;
+
+  PetscFunctionBegin;
+  PetscCall(VecSet(x, 0.0));
+  PetscCall(VecSet(osm->ly, 0.0));
+  PetscCall(VecScatterBegin(osm->restriction, b, osm->lx, INSERT_VALUES, SCATTER_FORWARD));
+  PetscCall(VecScatterEnd(osm->restriction, b, osm->lx, INSERT_VALUES, SCATTER_FORWARD));
+  PetscCall(PCBlocksSolve(c, osm->lx, added ? c->y : osm->ly, added));
+  if (added) {
+    PetscCall(VecScatterBegin(c->back, c->y, osm->ly, ADD_VALUES, SCATTER_FORWARD));
+    PetscCall(VecScatterEnd(c->back, c->y, osm->ly, ADD_VALUES, SCATTER_FORWARD));
+  }
+  PetscCall(VecScatterBegin(osm->restriction, osm->ly, x, ADD_VALUES, reverse));
+  PetscCall(VecScatterEnd(osm->restriction, osm->ly, x, ADD_VALUES, reverse));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCBlocksOnDevice(Vec v, PetscBool *is)
+{
+  PetscBool bound;
+
+  PetscFunctionBegin;
+  if (!*is) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscObjectTypeCompareAny((PetscObject)v, is, VECSEQCUDA, VECMPICUDA, ""));
+  PetscCall(VecBoundToCPU(v, &bound));
+  if (bound) *is = PETSC_FALSE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCBlocksApplyDevice(PC pc, PCBlocks *c, Vec b, Vec x, PetscBool *done)
+{
+  PetscFunctionBegin;
+  *done = PETSC_TRUE;
+  PetscCall(PCBlocksOnDevice(b, done));
+  PetscCall(PCBlocksOnDevice(x, done));
+  if (c->schwarz) {
+    PetscCall(PCBlocksOnDevice(((PC_ASM *)pc->data)->lx, done));
+    PetscCall(PCBlocksOnDevice(((PC_ASM *)pc->data)->ly, done));
+  }
+  if (!*done) PetscFunctionReturn(PETSC_SUCCESS);
+  if (c->schwarz) PetscCall(PCBlocksApplySchwarz(pc, c, b, x));
+  else PetscCall(PCBlocksSolve(c, b, x, PETSC_TRUE));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+   Several factors as one: the rows of a factor follow those of the factor before it, and no row depends on another factor's. The levels of all factors are merged, so that
+   the group has as many as the factor with the most.
+
+   Work space: 5 integers a row and one an entry, in the set-up; the values are kept twice.
+*/
+#include <stdlib.h>
+
+#include "mat/factor/cuda/factortriangle.cuh"
+
+struct FactorGroup_ {
+  FactorDevice device;
+  int          n;      /* factors */
+  int64_t     *nz;     /* of each factor, the entries of the factors before it; n + 1 numbers */
+  SysScalar   *values; /* of all factors */
+};
+
+/* to[k] = from[k] + offset */
+static __global__ void __launch_bounds__(SYS_THREADS) FactorShiftKernel(int64_t n, const int *from, int offset, int *to)
+{
+  SYS_FOR_EACH(k, n) to[k] = from[k] + offset;
+}
+
+static SysStatus FactorShift(int64_t n, const int *from, int64_t offset, int *to, cudaStream_t stream)
+{
+  return n ? SysLaunch(FactorShiftKernel, SysBlocksLoop(n), SYS_THREADS, 0, stream, n, from, (int)offset, to) : SYS_SUCCESS;
+}
+
+/* Makes the arrays of all pairs those of one, in the scratch */
+static SysStatus FactorGroupJoin(int n, const FactorPair *pair, FactorPair *all, SysScratch *scratch, cudaStream_t stream)
+{
+  SysArena arena = {};
+  int     *begin[2], *end[2], *diagonal, *j;
+  int64_t  row = 0, entry = 0;
+
+  for (int pass = 0; pass < 2; pass++) {
+    for (int t = 0; t < 2; t++) {
+      SysArenaTake(&arena, &begin[t], (size_t)all->n);
+      SysArenaTake(&arena, &end[t], (size_t)all->n);
+    }
+    SysArenaTake(&arena, &diagonal, (size_t)all->n);
+    SysArenaTake(&arena, &j, (size_t)all->nz);
+    if (!pass) SYS_CALL(SysArenaAllocate(&arena));
+    scratch->memory = arena.memory;
+  }
+  for (int k = 0; k < n; k++) {
+    for (int t = 0; t < 2; t++) {
+      SYS_CALL(FactorShift(pair[k].n, pair[k].begin[t], entry, begin[t] + row, stream));
+      SYS_CALL(FactorShift(pair[k].n, pair[k].end[t], entry, end[t] + row, stream));
+    }
+    SYS_CALL(FactorShift(pair[k].n, pair[k].diagonal, entry, diagonal + row, stream));
+    SYS_CALL(FactorShift(pair[k].nz, pair[k].j, row, j + entry, stream));
+    row += pair[k].n;
+    entry += pair[k].nz;
+  }
+  for (int t = 0; t < 2; t++) {
+    all->begin[t] = begin[t];
+    all->end[t]   = end[t];
+  }
+  all->diagonal = diagonal;
+  all->j        = j;
+  return SYS_SUCCESS;
+}
+
+static SysStatus FactorGroupSetUp(FactorGroup G, const FactorPair *pair, const SysInt *source, const SysInt *target, cudaStream_t stream)
+{
+  FactorPair all = pair[0];
+  SysScratch scratch;
+  char      *memory;
+
+  all.n = all.nz = 0;
+  all.source     = source;
+  all.target     = target;
+  for (int k = 0; k < G->n; k++) {
+    G->nz[k] = all.nz;
+    all.n += pair[k].n;
+    all.nz += pair[k].nz;
+  }
+  G->nz[G->n] = all.nz;
+  if (all.n > INT32_MAX || all.nz > INT32_MAX) return SYS_TOO_LARGE;
+  SYS_CALL(FactorGroupJoin(G->n, pair, &all, &scratch, stream));
+  SYS_CALL(FactorDeviceCreate(&all, &G->device, stream));
+  SYS_CALL(SysDeviceAllocate(&memory, (size_t)all.nz * sizeof(*G->values)));
+  G->values = (SysScalar *)memory;
+  SYS_CUDA(cudaStreamSynchronize(stream)); /* the scratch goes */
+  return SYS_SUCCESS;
+}
+
+SysStatus FactorGroupCreate(int n, const FactorPair *pair, const SysInt *source, const SysInt *target, FactorGroup *result, SysStream stream)
+{
+  FactorGroup G      = (FactorGroup)calloc(1, sizeof(*G));
+  SysStatus   status = SYS_OUT_OF_MEMORY;
+
+  if (G) {
+    G->n  = n;
+    G->nz = (int64_t *)calloc((size_t)n + 1, sizeof(*G->nz));
+    if (G->nz) status = FactorGroupSetUp(G, pair, source, target, (cudaStream_t)stream);
+    if (status != SYS_SUCCESS) FactorGroupDestroy(&G);
+  }
+  *result = G;
+  return status;
+}
+
+void FactorGroupDestroy(FactorGroup *G)
+{
+  if (!*G) return;
+  FactorDeviceDestroy(&(*G)->device);
+  (void)cudaFree((*G)->values);
+  free((*G)->nz);
+  free(*G);
+  *G = NULL;
+}
+
+SysStatus FactorGroupCopy(FactorGroup G, int k, const SysScalar *a, SysStream stream)
+{
+  SYS_CUDA(cudaMemcpyAsync(G->values + G->nz[k], a, (size_t)(G->nz[k + 1] - G->nz[k]) * sizeof(*a), cudaMemcpyDeviceToDevice, (cudaStream_t)stream));
+  return SYS_SUCCESS;
+}
+
+SysStatus FactorGroupUpdate(FactorGroup G, SysStream stream)
+{
+  return FactorDeviceGather(G->device, G->values, stream);
+}
+
+FactorDevice FactorGroupDevice(FactorGroup G)
+{
+  return G->device;
+}
