@@ -69,10 +69,12 @@ static PetscErrorCode StepPass(const MGCycleStep *s)
 
 static PetscErrorCode StepSweep(const MGCycleStep *s)
 {
-  Vec z;
+  PetscMPIInt size;
+  Vec         z;
 
   PetscFunctionBeginUser;
-  if (s->smoother->ops->solve != KSPSolve_AMB && !s->v[FUSED_P]) { /* all sweeps of a richardson */
+  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
+  if (s->smoother->ops->solve != KSPSolve_AMB && size == 1) { /* all sweeps of a richardson */
     PetscCall(KSPSetInitialGuessNonzero(s->smoother, (PetscBool)!s->call.sweep.zero));
     PetscCall(KSPSolve(s->smoother, s->x, s->v[FUSED_X]));
     PetscFunctionReturn(PETSC_SUCCESS);
