@@ -421,7 +421,7 @@ struct Computed {
   {
     const SysCSR A = {given.A.m, given.A.n, (int64_t)given.A.j.size(), i.data, j.data, a.data};
 
-    status = FactorMatrixCreate(&A, given.F.source.empty() ? NULL : given.F.source.data(), given.place.empty() ? NULL : given.place.data(), symmetric, &M, stream);
+    status = FactorMatrixCreate(&A, given.F.source.empty() ? NULL : given.F.source.data(), given.place.empty() ? NULL : given.place.data(), symmetric, NULL, &M, stream);
   }
   Computed(const Computed &)            = delete;
   Computed &operator=(const Computed &) = delete;

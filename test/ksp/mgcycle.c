@@ -69,9 +69,16 @@ static PetscErrorCode StepPass(const MGCycleStep *s)
 
 static PetscErrorCode StepSweep(const MGCycleStep *s)
 {
-  Vec z;
+  PetscMPIInt size;
+  Vec         z;
 
   PetscFunctionBeginUser;
+  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
+  if (s->smoother->ops->solve != KSPSolve_AMB && size == 1) { /* all sweeps of a richardson */
+    PetscCall(KSPSetInitialGuessNonzero(s->smoother, (PetscBool)!s->call.sweep.zero));
+    PetscCall(KSPSolve(s->smoother, s->x, s->v[FUSED_X]));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscCall(VecDuplicate(s->x, &z));
   PetscCall(PCApply(s->smoother->pc, s->x, z));
   PetscCall(VecScale(z, s->a));
@@ -339,6 +346,15 @@ static PetscErrorCode Sweeps(TestDiff *d)
   PetscCall(PetscOptionsSetValue(NULL, "-mg_levels_ksp_chebyshev_kind", "opt_fourth"));
   PetscCall(ScalarServed(d, (PetscBool)(format != NULL)));
   PetscCall(PetscOptionsClearValue(NULL, "-mg_levels_ksp_chebyshev_kind"));
+  PetscCall(PetscOptionsSetValue(NULL, "-mg_levels_ksp_type", KSPRICHARDSON));
+  PetscCall(ScalarServed(d, (PetscBool)(format != NULL)));
+  PetscCall(PetscOptionsSetValue(NULL, "-mg_levels_ksp_richardson_scale", "0.9"));
+  PetscCall(ScalarServed(d, PETSC_FALSE));
+  PetscCall(PetscOptionsClearValue(NULL, "-mg_levels_ksp_richardson_scale"));
+  PetscCall(PetscOptionsSetValue(NULL, "-mg_levels_ksp_max_it", "1"));
+  PetscCall(BlocksServed(d, 1, smoother, (PetscBool)(format != NULL)));
+  PetscCall(PetscOptionsClearValue(NULL, "-mg_levels_ksp_max_it"));
+  PetscCall(PetscOptionsClearValue(NULL, "-mg_levels_ksp_type"));
   PetscCall(PetscOptionsSetValue(NULL, "-mg_levels_pc_sor_omega", "1.2"));
   PetscCall(PetscOptionsSetValue(NULL, "-mg_levels_pc_sor_diagonal_shift", "0.3"));
   PetscCall(PetscOptionsSetValue(NULL, "-mg_levels_pc_sor_lits", "2"));

@@ -525,12 +525,71 @@ static PetscErrorCode ColorsZero(TestDiff *d)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* PCEISENSTAT after PCSOR, which has given the matrix its sweeps: all parts of Eisenstat's trick have one order of rows */
+static PetscErrorCode Eisenstat(TestDiff *d)
+{
+  const TestShape *const shapes[] = {&grid, &blocks};
+  const PCType           pcs[]    = {PCSOR, PCEISENSTAT, PCEISENSTAT, PCEISENSTAT};
+  PetscMPIInt            size;
+  KSPConvergedReason     reason;
+  PetscReal              norm, err;
+  KSP                    ksp;
+  PC                     pc;
+  Mat                    A;
+  Vec                    b, x, r;
+
+  PetscFunctionBeginUser;
+  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
+  for (int s = 0; s < 4 && size == 1; s++) { /* on several processes, PETSc's PCEISENSTAT calls an operation that MATMPIAIJ does not have */
+    PetscCall(MatCreate(PETSC_COMM_WORLD, &A));
+    PetscCall(TestShapeSizes(shapes[s / 2], A));
+    PetscCall(MatSetBlockSize(A, s > 2 ? 3 : 1));
+    PetscCall(PetscOptionsSetValue(NULL, "-mat_shadow_sor", s % 2 ? "color" : "auto"));
+    PetscCall(MatSetFromOptions(A));
+    PetscCall(TestShapePreallocate(shapes[s / 2], A));
+    if (s == 3) PetscCall(MatSetOption(A, MAT_USE_INODES, PETSC_FALSE)); /* blocks by color */
+    PetscCall(TestShapeSetValues(shapes[s / 2], A, 1.0, INSERT_VALUES));
+    PetscCall(MatCreateVecs(A, &x, &b));
+    PetscCall(VecDuplicate(b, &r));
+    PetscCall(TestVecSet(b, 2));
+    for (int k = 0; k < 4; k++) {
+      PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
+      PetscCall(KSPSetOperators(ksp, A, A));
+      PetscCall(KSPSetType(ksp, KSPGMRES));
+      PetscCall(KSPSetTolerances(ksp, 1e3 * PETSC_SQRT_MACHINE_EPSILON, PETSC_DEFAULT, PETSC_DEFAULT, 400));
+      PetscCall(KSPGetPC(ksp, &pc));
+      PetscCall(PCSetType(pc, pcs[k]));
+      if (k == 2) PetscCall(PCEisenstatSetOmega(pc, 1.2));
+      if (k == 3) {
+        PetscCall(TestVecSet(x, 5));
+        PetscCall(KSPSetInitialGuessNonzero(ksp, PETSC_TRUE));
+      }
+      PetscCall(KSPSolve(ksp, b, x));
+      PetscCall(KSPGetConvergedReason(ksp, &reason));
+      PetscCall(MatMult(A, x, r));
+      PetscCall(VecAYPX(r, -1.0, b));
+      PetscCall(VecNorm(r, NORM_2, &err));
+      PetscCall(VecNorm(b, NORM_2, &norm));
+      TestExpect(d, "the solver does not converge", (PetscBool)(reason > 0));
+      TestExpect(d, "the solution does not fit the system", (PetscBool)(err <= 1e5 * PETSC_SQRT_MACHINE_EPSILON * norm));
+      PetscCall(KSPDestroy(&ksp));
+    }
+    PetscCall(MatDestroy(&A));
+    PetscCall(VecDestroy(&b));
+    PetscCall(VecDestroy(&x));
+    PetscCall(VecDestroy(&r));
+  }
+  PetscCall(PetscOptionsClearValue(NULL, "-mat_shadow_sor"));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static const TestCase tests[] = {
   {"sweeps",      Sweeps    },
   {"changes",     Changes   },
   {"zero",        Zero      },
   {"colors",      Colors    },
   {"colors zero", ColorsZero},
+  {"eisenstat",   Eisenstat },
   {NULL,          NULL      }
 };
 
@@ -553,5 +612,6 @@ int main(int argc, char **argv)
       ok zero
       ok colors
       ok colors zero
+      ok eisenstat
 
 TEST*/

@@ -56,15 +56,21 @@ SysStatus FactorGroupUpdate(FactorGroup, SysStream);
 /* Returns the triangles of all factors */
 FactorDevice FactorGroupDevice(FactorGroup);
 
-/* ------------------------------------------------- factors without fill ------------------------------------------------- */
+/* ------------------------------------------------- factors that the device makes ------------------------------------------------- */
 
-/* The pattern of ILU(0) or ICC(0), with the values that the device computes. Of each row: in L the multipliers, on the diagonal the reciprocal of the pivot, in U the
+/* The pattern of ILU(k) or ICC(k), with the values that the device computes. Of each row: in L the multipliers, on the diagonal the reciprocal of the pivot, in U the
    entries. A symmetric factor has U only, each row divided by the pivot with the opposite sign, as PETSc's. */
 typedef struct FactorMatrix_ *FactorMatrix;
 
+/* A pattern with fill, on the host: n + 1 starts of rows, columns in ascending order, and where the diagonal is. A symmetric factor has no columns before the diagonal. */
+typedef struct {
+  const SysInt *i, *j, *diagonal;
+} FactorPattern;
+
 /* Creates the pattern for a matrix on the device. rows: of each row of the factor, the row of the matrix; place: of each column of the matrix, the column of the factor; both
-   on the host, or NULL. *result is NULL if the device does not make this factor: a row has no diagonal, repeats a column or is too long. */
-SysStatus FactorMatrixCreate(const SysCSR *A, const SysInt *rows, const SysInt *place, int symmetric, FactorMatrix *result, SysStream);
+   on the host, or NULL. pattern: NULL for a factor without fill. *result is NULL if the device does not make this factor: a row has no diagonal, repeats a column or is too
+   long. */
+SysStatus FactorMatrixCreate(const SysCSR *A, const SysInt *rows, const SysInt *place, int symmetric, const FactorPattern *pattern, FactorMatrix *result, SysStream);
 void      FactorMatrixDestroy(FactorMatrix *);
 
 /* Sets the rows, the columns and the diagonal of a pair for solves, or for solves with the transpose */

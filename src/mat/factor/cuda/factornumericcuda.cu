@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   ILU(0) and ICC(0) of a matrix on the device, in PETSc's order of operations, without fused ones
+   ILU(k) and ICC(k) of a matrix on the device, in PETSc's order of operations, without fused ones. The device makes the pattern without fill; the host passes one with fill.
 
    A thread computes a row. It copies the row of the matrix to work, subtracts multiples of earlier rows in the order of its columns, and writes the result to value, where other
    threads wait for it:
@@ -35,7 +35,7 @@
 struct FactorMatrix_ {
   int        n, nz, symmetric;
   int       *begin, *diagonal, *after; /* n + 1 starts of rows; the diagonal and the entry behind it */
-  int       *j, *from;                 /* the column, the entry of the matrix */
+  int       *j, *from;                 /* the column; the entry of the matrix, or -1 */
   int       *order;                    /* rows by level */
   FactorRows columns;                  /* symmetric: of each row, the rows i and the places of u(i,k) */
   SysScalar *work, *value;
@@ -111,19 +111,12 @@ static __global__ void __launch_bounds__(SYS_THREADS) FactorPatternKernel(Factor
   }
 }
 
-static SysStatus FactorMatrixSetPattern(FactorMatrix M, const FactorSource *S, int *refused, cudaStream_t stream)
+/* Takes the arrays of rows, and with the number of entries known those of entries */
+static SysStatus FactorMatrixAllocateRows(FactorMatrix M)
 {
-  const size_t n = (size_t)M->n;
-  SysScratch   lengths, work;
+  const size_t n     = (size_t)M->n;
   SysArena     arena = {};
-  size_t       bytes = 0;
-  int         *flag, *length;
 
-  SYS_CALL(SysDeviceAllocate(&lengths.memory, (n + 2) * sizeof(int)));
-  flag   = (int *)lengths.memory;
-  length = flag + 1;
-  SYS_CUDA(cudaMemsetAsync(flag, 0, sizeof(*flag), stream));
-  SYS_CALL(SysLaunch(FactorPatternLengthKernel, SysBlocksLoop(M->n + 1), SYS_THREADS, 0, stream, *S, length, flag));
   for (int pass = 0; pass < 2; pass++) {
     SysArenaTake(&arena, &M->begin, n + 1);
     SysArenaTake(&arena, &M->diagonal, n);
@@ -133,14 +126,13 @@ static SysStatus FactorMatrixSetPattern(FactorMatrix M, const FactorSource *S, i
     if (!pass) SYS_CALL(SysArenaAllocate(&arena));
     M->memory[0] = arena.memory;
   }
-  SYS_CUDA(SysExclusiveSum(NULL, bytes, (const int *)length, M->begin, M->n + 1, stream));
-  SYS_CALL(SysDeviceAllocate(&work.memory, bytes));
-  SYS_CUDA(SysExclusiveSum(work.memory, bytes, (const int *)length, M->begin, M->n + 1, stream));
-  SYS_CUDA(cudaMemcpyAsync(&M->nz, M->begin + M->n, sizeof(M->nz), cudaMemcpyDeviceToHost, stream));
-  SYS_CUDA(cudaMemcpyAsync(refused, flag, sizeof(*refused), cudaMemcpyDeviceToHost, stream));
-  SYS_CUDA(cudaStreamSynchronize(stream));
-  if (*refused) return SYS_SUCCESS;
-  arena = {};
+  return SYS_SUCCESS;
+}
+
+static SysStatus FactorMatrixAllocateEntries(FactorMatrix M)
+{
+  SysArena arena = {};
+
   for (int pass = 0; pass < 2; pass++) {
     SysArenaTake(&arena, &M->j, (size_t)M->nz);
     SysArenaTake(&arena, &M->from, (size_t)M->nz);
@@ -149,8 +141,73 @@ static SysStatus FactorMatrixSetPattern(FactorMatrix M, const FactorSource *S, i
     if (!pass) SYS_CALL(SysArenaAllocate(&arena));
     M->memory[1] = arena.memory;
   }
+  return SYS_SUCCESS;
+}
+
+static SysStatus FactorMatrixSetPattern(FactorMatrix M, const FactorSource *S, int *refused, cudaStream_t stream)
+{
+  const size_t n = (size_t)M->n;
+  SysScratch   lengths, work;
+  size_t       bytes = 0;
+  int         *flag, *length;
+
+  SYS_CALL(SysDeviceAllocate(&lengths.memory, (n + 2) * sizeof(int)));
+  flag   = (int *)lengths.memory;
+  length = flag + 1;
+  SYS_CUDA(cudaMemsetAsync(flag, 0, sizeof(*flag), stream));
+  SYS_CALL(SysLaunch(FactorPatternLengthKernel, SysBlocksLoop(M->n + 1), SYS_THREADS, 0, stream, *S, length, flag));
+  SYS_CALL(FactorMatrixAllocateRows(M));
+  SYS_CUDA(SysExclusiveSum(NULL, bytes, (const int *)length, M->begin, M->n + 1, stream));
+  SYS_CALL(SysDeviceAllocate(&work.memory, bytes));
+  SYS_CUDA(SysExclusiveSum(work.memory, bytes, (const int *)length, M->begin, M->n + 1, stream));
+  SYS_CUDA(cudaMemcpyAsync(&M->nz, M->begin + M->n, sizeof(M->nz), cudaMemcpyDeviceToHost, stream));
+  SYS_CUDA(cudaMemcpyAsync(refused, flag, sizeof(*refused), cudaMemcpyDeviceToHost, stream));
+  SYS_CUDA(cudaStreamSynchronize(stream));
+  if (*refused) return SYS_SUCCESS;
+  SYS_CALL(FactorMatrixAllocateEntries(M));
   SYS_CALL(SysLaunch(FactorPatternKernel, SysBlocksLoop(M->n), SYS_THREADS, 0, stream, *S, (const int *)M->begin, M->diagonal, M->after, M->j, M->from, flag));
   SYS_CUDA(cudaMemcpyAsync(refused, flag, sizeof(*refused), cudaMemcpyDeviceToHost, stream));
+  SYS_CUDA(cudaStreamSynchronize(stream));
+  return SYS_SUCCESS;
+}
+
+/* Finds the entries of the matrix in a row of a pattern with fill; refuses a matrix that has more, or twice the same */
+static __global__ void __launch_bounds__(SYS_THREADS) FactorPatternFromKernel(FactorSource S, const int *begin, const int *diagonal, int *after, const int *j, int *from, int *refused)
+{
+  SYS_FOR_EACH(p, S.n)
+  {
+    const int r = S.rows ? S.rows[p] : (int)p, first = begin[p], length = begin[p + 1] - first;
+
+    after[p] = diagonal[p] + 1;
+    for (int e = first; e < first + length; e++) from[e] = -1;
+    for (int k = S.i[r]; k < S.i[r + 1]; k++) {
+      const int column = FactorColumn(S, k);
+      int       e;
+
+      if (S.symmetric && column < p) continue;
+      e = first + SysCountLess(j + first, length, column);
+      if (e == first + length || j[e] != column || from[e] >= 0) *refused = 1;
+      else from[e] = k;
+    }
+    if (length > FACTOR_LONGEST || from[diagonal[p]] < 0) *refused = 1;
+  }
+}
+
+static SysStatus FactorMatrixCopyPattern(FactorMatrix M, const FactorSource *S, const FactorPattern *pattern, int *refused, cudaStream_t stream)
+{
+  const size_t bytes = (size_t)M->n * sizeof(*M->begin);
+  SysScratch   flag;
+
+  M->nz = pattern->i[M->n];
+  SYS_CALL(FactorMatrixAllocateRows(M));
+  SYS_CALL(FactorMatrixAllocateEntries(M));
+  SYS_CALL(SysDeviceAllocate(&flag.memory, sizeof(*refused)));
+  SYS_CUDA(cudaMemsetAsync(flag.memory, 0, sizeof(*refused), stream));
+  SYS_CUDA(cudaMemcpyAsync(M->begin, pattern->i, bytes + sizeof(*M->begin), cudaMemcpyHostToDevice, stream));
+  SYS_CUDA(cudaMemcpyAsync(M->diagonal, pattern->diagonal, bytes, cudaMemcpyHostToDevice, stream));
+  SYS_CUDA(cudaMemcpyAsync(M->j, pattern->j, (size_t)M->nz * sizeof(*M->j), cudaMemcpyHostToDevice, stream));
+  SYS_CALL(SysLaunch(FactorPatternFromKernel, SysBlocksLoop(M->n), SYS_THREADS, 0, stream, *S, (const int *)M->begin, (const int *)M->diagonal, M->after, (const int *)M->j, M->from, (int *)flag.memory));
+  SYS_CUDA(cudaMemcpyAsync(refused, flag.memory, sizeof(*refused), cudaMemcpyDeviceToHost, stream));
   SYS_CUDA(cudaStreamSynchronize(stream));
   return SYS_SUCCESS;
 }
@@ -174,7 +231,7 @@ static SysStatus FactorMatrixSetOrder(FactorMatrix M, cudaStream_t stream)
   return FactorOrder(&rows, 0, M->order, (int *)place.memory, &levels, stream);
 }
 
-static SysStatus FactorMatrixSetUp(FactorMatrix M, const SysCSR *A, const SysInt *rows, const SysInt *place, int *refused, cudaStream_t stream)
+static SysStatus FactorMatrixSetUp(FactorMatrix M, const SysCSR *A, const SysInt *rows, const SysInt *place, const FactorPattern *pattern, int *refused, cudaStream_t stream)
 {
   const size_t bytes  = (size_t)M->n * sizeof(*rows);
   FactorSource source = {M->n, M->symmetric, A->i, A->j, NULL, NULL};
@@ -188,11 +245,11 @@ static SysStatus FactorMatrixSetUp(FactorMatrix M, const SysCSR *A, const SysInt
     SYS_CUDA(cudaMemcpyAsync(copy[k].memory, given, bytes, cudaMemcpyHostToDevice, stream));
     *(k ? &source.place : &source.rows) = (const int *)copy[k].memory;
   }
-  SYS_CALL(FactorMatrixSetPattern(M, &source, refused, stream));
+  SYS_CALL(pattern ? FactorMatrixCopyPattern(M, &source, pattern, refused, stream) : FactorMatrixSetPattern(M, &source, refused, stream));
   return *refused ? SYS_SUCCESS : FactorMatrixSetOrder(M, stream);
 }
 
-SysStatus FactorMatrixCreate(const SysCSR *A, const SysInt *rows, const SysInt *place, int symmetric, FactorMatrix *result, SysStream stream)
+SysStatus FactorMatrixCreate(const SysCSR *A, const SysInt *rows, const SysInt *place, int symmetric, const FactorPattern *pattern, FactorMatrix *result, SysStream stream)
 {
   FactorMatrix M       = (FactorMatrix)calloc(1, sizeof(*M));
   SysStatus    status  = SYS_OUT_OF_MEMORY;
@@ -201,7 +258,7 @@ SysStatus FactorMatrixCreate(const SysCSR *A, const SysInt *rows, const SysInt *
   if (M) {
     M->n         = (int)A->m;
     M->symmetric = symmetric;
-    status       = FactorMatrixSetUp(M, A, rows, place, &refused, (cudaStream_t)stream);
+    status       = FactorMatrixSetUp(M, A, rows, place, pattern, &refused, (cudaStream_t)stream);
     if (status != SYS_SUCCESS || refused) FactorMatrixDestroy(&M);
   }
   *result = M;
@@ -220,7 +277,7 @@ void FactorMatrixDestroy(FactorMatrix *M)
 
 static __global__ void __launch_bounds__(SYS_THREADS) FactorLoadKernel(int64_t n, const int *from, const SysScalar *a, SysScalar *to)
 {
-  SYS_FOR_EACH(k, n) to[k] = a[from[k]];
+  SYS_FOR_EACH(k, n) to[k] = from[k] < 0 ? 0 : a[from[k]];
 }
 
 /* A number of a row whose reciprocal is there, and which is on its way at the latest */

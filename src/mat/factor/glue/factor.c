@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
    MATSOLVERAMB. PETSc makes the factor on the host: symbolic and numeric phase, shifts and zero pivots are its own, and so are all operations but solves. The GPU makes factors
-   without fill of matrices that are there (factormatrixdevice.c); PETSc's arrays of these come into being when an operation needs them.
+   of matrices that are there (factordevice.c), in PETSc's pattern if they have fill; PETSc's arrays of these come into being when an operation needs them.
 */
 #include "mat/factor/glue/factor.h"
 #include "mat/factor/host/factorpolicy.h"
@@ -230,7 +230,7 @@ static PetscErrorCode MatGetInfo_FactorAMB(Mat F, MatInfoType type, MatInfo *inf
     info->block_size   = 1;
     info->nz_allocated = info->nz_used = (PetscLogDouble)f->entries;
     info->fill_ratio_given             = f->info.fill;
-    info->fill_ratio_needed            = 1;
+    info->fill_ratio_needed            = (PetscLogDouble)f->fill;
   } else PetscCall((*f->getinfo)(F, type, info));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -297,8 +297,8 @@ static PetscErrorCode MatFactorGetSolverType_AMB(Mat F, MatSolverType *type)
 -  -petscamb_factor (petsc|model|device) - `petsc`: other packages are the default; `model` (default): this one is for matrices of petsc-amb on a GPU; `device`: and solves are always on the GPU, not where a model expects the shorter time
 
    Notes:
-   ILU(0) and ICC(0) of a matrix of type `MATSEQAIJCUSPARSE` are made on the GPU, in the given ordering. Other factors, and those in which a pivot is to be shifted or reported,
-   are made by PETSc on the host. ILU(k) has the bits of `MATSOLVERPETSC` where that was compiled without fused operations; ICC(0) on the GPU adds in another order. For a matrix of
+   The GPU makes factors of a matrix of type `MATSEQAIJCUSPARSE`, in the given ordering; PETSc makes patterns with fill, and factors in which a pivot is to be shifted or reported,
+   on the host. ILU(k) has the bits of `MATSOLVERPETSC` where that was compiled without fused operations; ICC(k) on the GPU adds in another order. For a matrix of
    type `MATSEQAIJCUSPARSE`, whether of petsc-amb or not, a solve is two kernels, for which the host does not wait: `MatSolve()`, `MatSolveTranspose()`, `MatSolveAdd()` and
    `MatMatSolve()`. Sums have the order of the columns, so that each run gives the same bits.
 

@@ -34,6 +34,7 @@ typedef struct {
   MatFactorInfo info;
   FactorMatrix  matrix;    /* a factor that the GPU makes, or NULL */
   PetscInt      entries;   /* of matrix */
+  PetscReal     fill;      /* of matrix, relative to the matrix that is factored */
   PetscBool     symbolic;  /* PETSc's symbolic phase has made the arrays of the factor on the host */
   PetscBool     complete;  /* these arrays have the values of matrix */
   PetscBool     symmetric; /* ICC: one triangle, which serves twice */
@@ -70,8 +71,8 @@ extern PetscErrorCode FactorArraysFree(FactorArrays *);
 /* Calls PETSc's symbolic phase for a matrix with this pattern, and keeps its numeric one */
 extern PetscErrorCode MatFactorAMBSymbolicPETSc(Mat F, Mat A, MatFactorAMB *f, const MatFactorInfo *);
 
-/* For a factor without fill of a matrix on the GPU: creates f->matrix and the triangles for solves, without a symbolic phase on the host; *done is PETSC_FALSE if PETSc is to make the
-   factor */
+/* For a factor of a matrix on the GPU: creates f->matrix and the triangles for solves. A symbolic phase on the host makes a pattern with fill. *done is PETSC_FALSE if PETSc is to make
+   the factor. */
 SYS_DEVICE PetscErrorCode MatFactorAMBSymbolicDevice(Mat F, Mat A, MatFactorAMB *f, const MatFactorInfo *, FactorWhere, PetscBool *done) SYS_STUB(PETSC_SUCCESS);
 
 /* Sets the triangles of a factor, in this order: L and U; for solves with the transpose U^T and L^T; of a symmetric factor U^T and U. s: the arrays of PETSc's factor, unless the GPU

@@ -240,33 +240,85 @@ PetscErrorCode MatFactorAMBSetUpDevice(Mat F, Mat A, MatFactorAMB *f, FactorWher
 
 /* ------------------------------------------------- factors that the GPU makes ------------------------------------------------- */
 
+/* The pattern of a factor with fill, which the symbolic phase of another factor has made */
+typedef struct {
+  Mat           G;
+  FactorPattern pattern;
+  PetscInt     *i, *j, *diagonal;
+} FactorFill;
+
+static PetscErrorCode FactorFillCreate(Mat A, MatFactorAMB *f, const MatFactorInfo *info, FactorFill *fill)
+{
+  const PetscInt n = A->rmap->n;
+  FactorArrays   s;
+  MatInfo        g;
+  PetscInt       e = 0;
+
+  PetscFunctionBegin;
+  PetscCall(MatGetFactor(A, MATSOLVERPETSC, f->symmetric ? MAT_FACTOR_ICC : MAT_FACTOR_ILU, &fill->G));
+  if (f->symmetric) PetscCall(MatICCFactorSymbolic(fill->G, A, f->rows, info));
+  else PetscCall(MatILUFactorSymbolic(fill->G, A, f->rows, f->cols, info));
+  PetscCall(MatGetInfo(fill->G, MAT_LOCAL, &g));
+  f->fill = (PetscReal)g.fill_ratio_needed;
+  PetscCall(FactorArraysGet(fill->G, f, &s));
+  PetscCall(PetscMalloc3(n + 1, &fill->i, n, &fill->diagonal, s.nz, &fill->j));
+  for (PetscInt r = 0; r < n; r++) {
+    fill->i[r] = e;
+    for (int t = f->symmetric; t < 2; t++) {
+      if (t) {
+        fill->diagonal[r] = e;
+        fill->j[e++]      = r;
+      }
+      for (PetscInt k = s.rows[t].begin[r]; k < s.rows[t].end[r]; k++) fill->j[e++] = s.rows[t].j[k];
+    }
+  }
+  fill->i[n] = e;
+  PetscCall(FactorArraysFree(&s));
+  fill->pattern = (FactorPattern){fill->i, fill->j, fill->diagonal};
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode FactorFillDestroy(FactorFill *fill)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscFree3(fill->i, fill->diagonal, fill->j));
+  PetscCall(MatDestroy(&fill->G));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode MatFactorAMBSymbolicDevice(Mat F, Mat A, MatFactorAMB *f, const MatFactorInfo *info, FactorWhere where, PetscBool *done)
 {
   static PetscInt made;
+  const PetscBool filled = (PetscBool)(info->levels != 0);
   const PetscInt *rows = NULL, *place = NULL;
+  FactorFill      fill    = {0};
   IS              inverse = NULL;
   PetscBool       same, natural;
   SysCSR          csr;
 
   PetscFunctionBegin;
   *done = PETSC_FALSE;
-  if (!MatAIJValuesOnDevice(A) || info->levels != 0 || A->rmap->n != A->cmap->n || !A->rmap->n) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!MatAIJValuesOnDevice(A) || A->rmap->n != A->cmap->n || !A->rmap->n) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(ISEqual(f->rows, f->cols, &same));
   if (!same) PetscFunctionReturn(PETSC_SUCCESS);
+  if (filled) PetscCall(FactorFillCreate(A, f, info, &fill));
+  else f->fill = 1;
   PetscCall(MatAIJDeviceGetArrays(A, &csr));
-  if (!csr.nz) PetscFunctionReturn(PETSC_SUCCESS); /* PETSc reports the missing diagonal */
-  PetscCall(ISIdentity(f->rows, &natural));
-  if (!natural) {
-    PetscCall(ISInvertPermutation(f->cols, PETSC_DECIDE, &inverse));
-    PetscCall(ISGetIndices(f->rows, &rows));
-    PetscCall(ISGetIndices(inverse, &place));
+  if (csr.nz) { /* or PETSc reports the missing diagonal */
+    PetscCall(ISIdentity(f->rows, &natural));
+    if (!natural) {
+      PetscCall(ISInvertPermutation(f->cols, PETSC_DECIDE, &inverse));
+      PetscCall(ISGetIndices(f->rows, &rows));
+      PetscCall(ISGetIndices(inverse, &place));
+    }
+    PetscCall(FactorCheck(F, FactorMatrixCreate(&csr, rows, place, f->symmetric, filled ? &fill.pattern : NULL, &f->matrix, PetscDefaultCudaStream), done));
+    if (!natural) {
+      PetscCall(ISRestoreIndices(inverse, &place));
+      PetscCall(ISRestoreIndices(f->rows, &rows));
+      PetscCall(ISDestroy(&inverse));
+    }
   }
-  PetscCall(FactorCheck(F, FactorMatrixCreate(&csr, rows, place, f->symmetric, &f->matrix, PetscDefaultCudaStream), done));
-  if (!natural) {
-    PetscCall(ISRestoreIndices(inverse, &place));
-    PetscCall(ISRestoreIndices(f->rows, &rows));
-    PetscCall(ISDestroy(&inverse));
-  }
+  if (filled) PetscCall(FactorFillDestroy(&fill));
   *done = (PetscBool)(f->matrix != NULL);
   if (*done) PetscCall(FactorPairCreate(F, f, NULL, PETSC_FALSE, (PetscBool)(where == FACTOR_DEVICE), done));
   f->made = ++made;
@@ -382,6 +434,7 @@ static PetscErrorCode FactorCreateArrays(Mat F, MatFactorAMB *f, const PetscInt 
   PetscFunctionBegin;
   info.shifttype = (PetscReal)MAT_SHIFT_NONE;
   info.zeropivot = 0;
+  info.levels    = 0; /* the pattern has the fill */
   PetscCall(FactorCreateUnit(f, F->rmap->n, i, j, &B));
   F->assembled = F->preallocated = PETSC_FALSE;
   PetscCall(MatFactorAMBSymbolicPETSc(F, B, f, &info));

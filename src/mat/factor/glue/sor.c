@@ -3,7 +3,8 @@
    MatSOR() of matrices on the host: single sweeps from an initial guess of zero, as PCSOR makes them, run from windows of rows sorted by level (factorsolve.h), with
    PETSc's order of rows and PETSc's sums. All other sweeps are PETSc's, and so are the first ones with a matrix, until as many more would repay the layout.
 
-   With rows by color, on a GPU or if the user wants it, all sweeps run from the layout of sorhost.h, but for those of Eisenstat and those with a zero on the diagonal.
+   With rows by color, on a GPU or if the user wants it, all sweeps run from the layout of sorhost.h, but for those with a zero on the diagonal. Eisenstat's trick is a backward and a
+   forward sweep.
 */
 #include "mat/factor/glue/sor.h"
 #include "mat/factor/host/factorpolicy.h"
@@ -27,9 +28,12 @@ typedef struct {
   PetscScalar       *work;     /* a number a row */
   SORColor           color;
   PetscInt           nz;
-  PetscInt           colors; /* of the last sweep, or 0 */
-  PetscBool          device; /* the GPU made it */
-  MatSORAMBCall     *asked;  /* the next sweep is not made but described here */
+  PetscInt           colors;         /* of the last sweep, or 0 */
+  PetscBool          device;         /* the GPU made it */
+  MatSORAMBCall     *asked;          /* the next sweep is not made but described here */
+  PetscBool          natural;        /* sweeps are not by color */
+  Vec                work_vec[3];    /* of Eisenstat's trick; the last one is the diagonal */
+  PetscObjectState   diagonal_state; /* of the matrix whose diagonal that is */
 } MatSORAMB;
 
 static PetscErrorCode SORReset(MatSORAMB *s)
@@ -37,6 +41,7 @@ static PetscErrorCode SORReset(MatSORAMB *s)
   PetscFunctionBegin;
   FactorSolverDestroy(&s->solver);
   PetscCall(PetscFree2(s->diagonal, s->work));
+  for (int k = 0; k < 3; k++) PetscCall(VecDestroy(&s->work_vec[k]));
   s->current = s->declined = s->singular = PETSC_FALSE;
   SORColorReset(&s->color);
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -232,6 +237,47 @@ static PetscErrorCode SORSweepNatural(Mat A, MatSORAMB *s, const MatSORAMBCall *
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode MatSOR_AMB(Mat, Vec, PetscReal, MatSORType, PetscReal, PetscInt, PetscInt, Vec);
+
+/* Gets vectors like b, and the diagonal of the matrix */
+static PetscErrorCode SORGetWork(Mat A, MatSORAMB *s, Vec b)
+{
+  PetscObjectState state;
+  PetscBool        same = PETSC_FALSE;
+
+  PetscFunctionBegin;
+  if (s->work_vec[0]) PetscCall(PetscObjectTypeCompare((PetscObject)s->work_vec[0], ((PetscObject)b)->type_name, &same));
+  for (int k = 0; k < 3 && !same; k++) {
+    PetscCall(VecDestroy(&s->work_vec[k]));
+    PetscCall(VecDuplicate(b, &s->work_vec[k]));
+  }
+  PetscCall(PetscObjectStateGet((PetscObject)A, &state));
+  if (!same || s->diagonal_state != state) PetscCall(MatGetDiagonal(A, s->work_vec[2]));
+  s->diagonal_state = state;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* x = (L + E)^-1 A (U + E)^-1 b, where E is the diagonal, or the diagonal of blocks, over omega. As L + E + U + E = A + 2 E - D, the product is the sum of y = (U + E)^-1 b and of
+   (L + E)^-1 (b - (2 E - D) y). With blocks the matrix multiplies. */
+static PetscErrorCode SOREisenstat(Mat A, MatSORAMB *s, Vec b, PetscReal omega, Vec x)
+{
+  const MatSORType forward = (MatSORType)(SOR_ZERO_INITIAL_GUESS | SOR_LOCAL_FORWARD_SWEEP), backward = (MatSORType)(SOR_ZERO_INITIAL_GUESS | SOR_LOCAL_BACKWARD_SWEEP);
+
+  PetscFunctionBegin;
+  PetscCall(MatSOR_AMB(A, b, omega, backward, 0.0, 1, 1, x));
+  PetscCall(SORGetWork(A, s, b));
+  if (s->color.bs > 1) {
+    PetscCall(MatMult(A, x, s->work_vec[0]));
+    PetscCall(MatSOR_AMB(A, s->work_vec[0], omega, forward, 0.0, 1, 1, x));
+  } else {
+    PetscCall(VecPointwiseMult(s->work_vec[0], s->work_vec[2], x));
+    PetscCall(VecAYPX(s->work_vec[0], 1.0 - 2.0 / omega, b));
+    PetscCall(MatSOR_AMB(A, s->work_vec[0], omega, forward, 0.0, 1, 1, s->work_vec[1]));
+    PetscCall(VecAXPY(x, 1.0, s->work_vec[1]));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode MatSOR_AMB(Mat A, Vec b, PetscReal omega, MatSORType flag, PetscReal shift, PetscInt its, PetscInt lits, Vec x)
 {
   MatSORAMBCall call;
@@ -245,6 +291,15 @@ static PetscErrorCode MatSOR_AMB(Mat A, Vec b, PetscReal omega, MatSORType flag,
   call.sweep.its      = (int)(its * lits);
   call.sweep.omega    = omega;
   call.shift          = shift;
+  if (flag == SOR_EISENSTAT && omega != 0 && shift == 0) {
+    PetscCall(SORGet(A, &s));
+    if (s && !s->natural) PetscCall(SORIsByColor(A, &color));
+    if (color) {
+      PetscCall(SOREisenstat(A, s, b, omega, x));
+      PetscFunctionReturn(PETSC_SUCCESS);
+    }
+    s = NULL;
+  }
   if (!(flag & (SOR_EISENSTAT | SOR_APPLY_UPPER | SOR_APPLY_LOWER)) && (call.sweep.forward || call.sweep.backward) && omega != 0) PetscCall(SORGet(A, &s));
   if (s && s->asked) {
     *s->asked = call;
@@ -252,7 +307,7 @@ static PetscErrorCode MatSOR_AMB(Mat A, Vec b, PetscReal omega, MatSORType flag,
   }
   if (s) {
     PetscCall(SORLookAt(A, s));
-    PetscCall(SORIsByColor(A, &color));
+    if (!s->natural) PetscCall(SORIsByColor(A, &color));
     s->colors = 0;
     if (color) PetscCall(SORSweepColor(A, s, &call, b, x, &done));
     else if (!MatAIJIsCUSPARSE(A) && call.sweep.zero && call.sweep.its == 1) PetscCall(SORSweepNatural(A, s, &call, b, x, &done));
@@ -280,6 +335,16 @@ PetscErrorCode MatSORAMBInstall(Mat A)
     PetscCall(PetscContainerDestroy(&container));
   }
   A->ops->sor = MatSOR_AMB; /* a matrix that was deferred has PETSc's again */
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode MatSORAMBSetNatural(Mat A, PetscBool natural)
+{
+  MatSORAMB *s;
+
+  PetscFunctionBegin;
+  PetscCall(SORGet(A, &s));
+  if (s) s->natural = natural;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -10,6 +10,9 @@
 /* Replaces MatSOR() of a sequential matrix of petsc-amb, where it was PETSc's */
 extern PetscErrorCode MatSORAMBInstall(Mat A);
 
+/* While natural is PETSC_TRUE, rows of a matrix with the sweeps of petsc-amb have PETSc's order */
+extern PetscErrorCode MatSORAMBSetNatural(Mat A, PetscBool natural);
+
 /* Gets the colors of the last sweep of a matrix, 0 if its rows had the natural order, and whether the GPU made it */
 extern PetscErrorCode MatSORAMBGetColors(Mat A, PetscInt *colors, PetscBool *device);
 

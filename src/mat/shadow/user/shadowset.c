@@ -275,7 +275,7 @@ PetscErrorCode MatShadowSetKeepAIJ(Mat A, PetscBool keep)
 
   With `MAT_SHADOW_SOR_AUTO` the order is by color if the matrix and the vectors are on a GPU, and natural otherwise.
 
-  Sweeps of Eisenstat's trick, sweeps over rows without a diagonal, and those with a zero on the diagonal are PETSc's.
+  Sweeps over rows without a diagonal, and those with a zero on the diagonal, are PETSc's.
 
   Errors:
 . `PETSC_ERR_ARG_OUTOFRANGE` - `order` is none of these

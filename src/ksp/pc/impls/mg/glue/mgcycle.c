@@ -143,22 +143,89 @@ static PetscErrorCode MGCycleSweepStep(KSP ksp, KSPAMB *amb, Mat A, FusedPass *p
   PetscFunctionBegin;
   if (v[FUSED_P]) PetscCall(MGCycleAddProduct(s->cycle, A, PETSC_FALSE, -1.0, v[FUSED_P], v[FUSED_R], v[FUSED_W]));
   PetscCall(MGCycleAdd(s->cycle, MG_CYCLE_SWEEP, &step));
-  step->smoother   = ksp;
-  step->call       = s->call;
-  step->a          = pass->a;
-  step->b          = pass->b;
-  step->c          = pass->c;
-  step->x          = v[FUSED_P] ? v[FUSED_W] : v[FUSED_R];
-  step->v[FUSED_X] = v[FUSED_X];
-  step->v[FUSED_P] = v[FUSED_P];
-  step->v[FUSED_Z] = v[FUSED_Z];
+  step->smoother        = ksp;
+  step->call            = s->call;
+  step->call.sweep.zero = PETSC_TRUE;
+  step->a               = pass->a;
+  step->b               = pass->b;
+  step->c               = pass->c;
+  step->x               = v[FUSED_P] ? v[FUSED_W] : v[FUSED_R];
+  step->v[FUSED_X]      = v[FUSED_X];
+  step->v[FUSED_P]      = v[FUSED_P];
+  step->v[FUSED_Z]      = v[FUSED_Z];
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The operation of a PC that KSPRICHARDSON calls instead of its own iteration, unless it has a scale */
+static PetscBool richardson;
+
+static PetscErrorCode MGCycleAskRichardson(PC pc, Vec b, Vec x, Vec w, PetscReal rtol, PetscReal abstol, PetscReal dtol, PetscInt its, PetscBool guesszero, PetscInt *outits, PCRichardsonConvergedReason *reason)
+{
+  PetscFunctionBegin;
+  richardson = PETSC_TRUE;
+  *outits    = its;
+  *reason    = PCRICHARDSON_CONVERGED_ITS;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Adds the sweeps of KSPRICHARDSON with PCSOR. PETSc has no function that returns the scale of KSPRICHARDSON: its solve runs with an operation of the PC that only says that it was called. */
+static PetscErrorCode MGCycleRichardson(MGCycle *c, KSP ksp, const char **why)
+{
+  const PetscInt *columns;
+  PetscObjectId   id;
+  PetscErrorCode  error;
+  MGCycleSweeps   sweeps           = {.cycle = c};
+  MGCycleStep    *step             = NULL;
+  FusedPass       pass             = {.a = 1, .b = 1};
+  Vec             v[FUSED_VECTORS] = {NULL};
+  Mat             block[2];
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectGetId((PetscObject)ksp, &id));
+  if (PetscDefined(USE_COMPLEX)) *why = "the scalars are complex";
+  else if (ksp->transpose_solve || ksp->err_hist || id == c->scaled) *why = "a richardson smoother has a scale, a history of errors or a transposed solve";
+  else PetscCall(MGCycleGetSweep(ksp, &sweeps.call, why));
+  if (*why) PetscFunctionReturn(PETSC_SUCCESS);
+  {
+    PetscErrorCode (*const apply)(PC, Vec, Vec, Vec, PetscReal, PetscReal, PetscReal, PetscInt, PetscBool, PetscInt *, PCRichardsonConvergedReason *) = ksp->pc->ops->applyrichardson;
+
+    richardson                    = PETSC_FALSE;
+    ksp->pc->ops->applyrichardson = MGCycleAskRichardson;
+    error                         = (*ksp->ops->solve)(ksp);
+    ksp->pc->ops->applyrichardson = apply;
+    PetscCall(error);
+  }
+  if (!richardson) {
+    c->scaled = id;
+    *why      = "a richardson smoother has a scale or a test of convergence";
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(MatAIJGetBlocks(ksp->pc->pmat, block, &columns));
+  if (!block[1]) {
+    PetscCall(MGCycleAdd(c, MG_CYCLE_SWEEP, &step));
+    step->smoother        = ksp;
+    step->call            = sweeps.call;
+    step->call.sweep.zero = ksp->guess_zero;
+    step->call.sweep.its *= (int)ksp->max_it;
+    step->a          = 1;
+    step->x          = ksp->vec_rhs;
+    step->v[FUSED_X] = ksp->vec_sol;
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  v[FUSED_X] = ksp->vec_sol; /* of several processes: a sweep from zero for the residual is a sweep from the iterate */
+  v[FUSED_R] = ksp->vec_rhs;
+  v[FUSED_W] = ksp->work[0];
+  for (PetscInt i = 0; i < ksp->max_it; i++) {
+    v[FUSED_P] = i || !ksp->guess_zero ? ksp->vec_sol : NULL;
+    PetscCall(MGCycleSweepStep(ksp, NULL, ksp->pc->pmat, &pass, v, &sweeps));
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode MGCycleSmoothSet(MGCycle *c, KSP ksp, const char **why)
 {
   PetscErrorCode (*solve)(KSP, KSPAMB *);
-  PetscBool     chebyshev = PETSC_FALSE, nullspace, sor;
+  PetscBool     chebyshev = PETSC_FALSE, rich, nullspace, sor;
   MGCycleSweeps sweeps    = {.cycle = c};
   KSPAMB       *amb;
   Mat           A;
@@ -171,13 +238,18 @@ static PetscErrorCode MGCycleSmoothSet(MGCycle *c, KSP ksp, const char **why)
   }
   PetscCall(PCGetOperators(ksp->pc, &A, NULL));
   PetscCall(MGCycleHasNullSpace(A, &nullspace));
-  if (!chebyshev) *why = "a smoother is not a chebyshev that runs on passes";
+  PetscCall(PetscObjectTypeCompare((PetscObject)ksp, KSPRICHARDSON, &rich));
+  PetscCall(PetscObjectTypeCompare((PetscObject)ksp->pc, PCSOR, &sor));
+  if (!chebyshev && !(rich && sor)) *why = "a smoother is neither a chebyshev that runs on passes nor a richardson with sor";
   else if (ksp->max_it < 1) *why = "a smoother makes no step";
   else if (MGCycleWatched(ksp)) *why = "a monitor or a view is attached to a smoother";
   else if (nullspace) *why = "an operator has a null space";
   else if (ksp->reason == KSP_DIVERGED_PC_FAILED || ksp->pc->failedreason) *why = "the set-up of a smoother failed";
   if (*why) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscObjectTypeCompare((PetscObject)ksp->pc, PCSOR, &sor));
+  if (!chebyshev) {
+    PetscCall(MGCycleRichardson(c, ksp, why));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   amb->sweeps = sor;
   PetscCall(KSPAMBServes(ksp, amb, why, &solve));
   amb->sweeps = PETSC_FALSE;

@@ -13,7 +13,7 @@
 typedef enum {
   MG_CYCLE_PRODUCT, /* z = alpha A x + y, or alpha A x without a y; A or its transpose */
   MG_CYCLE_PASS,    /* of a smoother: FusedKernels.chebyshev of a, b, c and the vectors v */
-  MG_CYCLE_SWEEP,   /* of a smoother: v[FUSED_X] = a times the sweep of SOR by color over x, from a guess of zero, + b v[FUSED_P] + c v[FUSED_Z] */
+  MG_CYCLE_SWEEP,   /* of a smoother: v[FUSED_X] = a times the sweep of SOR by color over x, from a guess of zero, + b v[FUSED_P] + c v[FUSED_Z]; or a sweep from the guess v[FUSED_X] */
   MG_CYCLE_COARSEST /* z = the inverse of the coarsest operator times x */
 } MGCycleKind;
 
@@ -50,6 +50,7 @@ typedef struct {
   Vec                    inverse;  /* of the rows of the coarsest operator that this process has, row by row */
   PetscBool              inverted; /* the inverse is that of this state */
   PetscBool              regular;  /* and can be used */
+  PetscObjectId          scaled;   /* a smoother of the type KSPRICHARDSON that has a scale */
   struct _MGCycleDevice *device;
 } MGCycle;
 

@@ -281,7 +281,7 @@ static PetscErrorCode MGCycleSweep(struct _MGCycleDevice *d, const MGCycleStep *
   k->z              = array[1];
   k->sweep.forward  = step->call.sweep.forward;
   k->sweep.backward = step->call.sweep.backward;
-  k->sweep.zero     = 1;
+  k->sweep.zero     = step->call.sweep.zero;
   k->sweep.its      = step->call.sweep.its;
   k->sweep.omega    = step->call.sweep.omega;
   k->shift          = step->call.shift;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
    PCSOR is PETSc's. Its set-up, which PETSc leaves empty, gives the matrix, or the diagonal block of each process, MatSOR() of petsc-amb. Its view adds the order of rows, if
-   that is by color.
+   that is by color. So does the start of a solve with PCEISENSTAT, all of whose sweeps must have one order of rows.
 */
 #include <petsc/private/pcimpl.h>
 #include <petscksp.h>
@@ -15,20 +15,82 @@ static PetscErrorCode (*create_sor)(PC);
 static PetscErrorCode (*view_sor)(PC, PetscViewer);
 static PetscBool wanted;
 
+/* Gives the matrix of this process MatSOR() of petsc-amb; the second block is NULL with one process */
+static PetscErrorCode PCSORAMBInstall(PC pc, Mat block[2])
+{
+  const PetscInt *columns;
+
+  PetscFunctionBegin;
+  block[0] = block[1] = NULL;
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-petscamb_for_sor", &wanted, NULL));
+  PetscCall(MatShadowOptionSought("-petscamb_for_sor"));
+  if (!MatShadowIsOurs(pc->pmat)) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatAIJComplete(pc->pmat));
+  PetscCall(MatAIJGetBlocks(pc->pmat, block, &columns));
+  if (wanted) PetscCall(MatSORAMBInstall(block[0]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode PCSetUp_SOR_AMB(PC pc)
+{
+  Mat block[2];
+
+  PetscFunctionBegin;
+  PetscCall(PCSORAMBInstall(pc, block));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ------------------------------------------------- Eisenstat's trick ------------------------------------------------- */
+
+static PetscErrorCode (*create_eisenstat)(PC);
+static PetscErrorCode (*presolve)(PC, KSP, Vec, Vec);
+static PetscErrorCode (*postsolve)(PC, KSP, Vec, Vec);
+
+/* Sweeps stay in PETSc's order where another part of PCEISENSTAT has it: the transformation of an initial guess; the diagonal of I-nodes, which a sweep of PETSc computes; and
+   the diagonal in sweeps of several processes, which has no blocks */
+static PetscErrorCode PCPreSolve_Eisenstat_AMB(PC pc, KSP ksp, Vec b, Vec x)
+{
+  PetscBool nonzero, nodes;
+  PetscInt  bs;
+  Mat       block[2];
+
+  PetscFunctionBegin;
+  PetscCall(PCSORAMBInstall(pc, block));
+  if (block[0]) {
+    PetscCall(KSPGetInitialGuessNonzero(ksp, &nonzero));
+    PetscCall(MatHasOperation(block[0], MATOP_MULT_DIAGONAL_BLOCK, &nodes));
+    PetscCall(MatGetBlockSize(block[0], &bs));
+    PetscCall(MatSORAMBSetNatural(block[0], (PetscBool)(nonzero || nodes || (block[1] && bs > 1))));
+  }
+  PetscCall((*presolve)(pc, ksp, b, x));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCPostSolve_Eisenstat_AMB(PC pc, KSP ksp, Vec b, Vec x)
 {
   const PetscInt *columns;
   Mat             block[2];
 
   PetscFunctionBegin;
-  PetscCall(PetscOptionsGetBool(NULL, NULL, "-petscamb_for_sor", &wanted, NULL));
-  PetscCall(MatShadowOptionSought("-petscamb_for_sor"));
-  if (!wanted || !MatShadowIsOurs(pc->pmat)) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(MatAIJComplete(pc->pmat));
+  PetscCall((*postsolve)(pc, ksp, b, x));
+  if (!MatShadowIsOurs(pc->pmat)) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatAIJGetBlocks(pc->pmat, block, &columns));
-  PetscCall(MatSORAMBInstall(block[0]));
+  PetscCall(MatSORAMBSetNatural(block[0], PETSC_FALSE));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+
+static PetscErrorCode PCCreate_Eisenstat_AMB(PC pc)
+{
+  PetscFunctionBegin;
+  PetscCall((*create_eisenstat)(pc));
+  presolve           = pc->ops->presolve;
+  postsolve          = pc->ops->postsolve;
+  pc->ops->presolve  = PCPreSolve_Eisenstat_AMB;
+  pc->ops->postsolve = PCPostSolve_Eisenstat_AMB;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ------------------------------------------------- views, registration ------------------------------------------------- */
 
 static PetscErrorCode PCView_SOR_AMB(PC pc, PetscViewer viewer)
 {
@@ -67,5 +129,7 @@ PetscErrorCode PCSORAMBRegister(void)
   PetscOptionsEnd();
   PetscCall(PetscFunctionListFind(PCList, PCSOR, &create_sor));
   PetscCall(PCRegister(PCSOR, PCCreate_SOR_AMB));
+  PetscCall(PetscFunctionListFind(PCList, PCEISENSTAT, &create_eisenstat));
+  PetscCall(PCRegister(PCEISENSTAT, PCCreate_Eisenstat_AMB));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
