@@ -465,7 +465,7 @@ static bool NoMemory(const std::vector<Shape> &)
   r.resize((size_t)nagg);
   twice([&]() { return AggDeviceFactor(g, 1, 1, NULL, NULL, stream, r.data()); });
   twice([&]() { return AggDeviceProlong(g, 1, 1, &M, 0.5, 0, stream, &P); });
-  twice([&]() { return AggEstimateCreate(&M.d, AGG_STEPS + 1, stream, &e); });
+  twice([&]() { return AggEstimateCreate(&M.d, AGG_STEPS + 1, 1, stream, &e); });
   AggEstimateDestroy(&e);
   AggDeviceDestroy(&g);
   for (size_t k = 0; k < status.size(); k++) {
@@ -599,6 +599,15 @@ static bool SameNumbers(const std::string &name, bool cg, const Long &expected, 
   return true;
 }
 
+/* The sums of two processes, of which the second has none */
+static SysStatus AddAll(AggEstimate &e)
+{
+  CallCuda(cudaMemcpyAsync(e.all, e.sum, AGG_STEPS * sizeof(SysReal), cudaMemcpyDeviceToDevice, stream));
+  CallCuda(cudaMemsetAsync(e.all + AGG_STEPS, 0, AGG_STEPS * sizeof(SysReal), stream));
+  CallCuda(cudaMemsetAsync(e.sum, 0, AGG_STEPS * sizeof(SysReal), stream));
+  return AggEstimateAddAll(&e, 2, stream);
+}
+
 static bool CheckEstimate(Shape s, bool cg)
 {
   const int n = s.A.m;
@@ -620,7 +629,7 @@ static bool CheckEstimate(Shape s, bool cg)
     Array<SysScalar>     a(s.A.a);
     const SysCSR         A      = {s.A.m, s.A.n, (int64_t)s.A.j.size(), i.data, j.data, a.data};
     AggEstimate          e      = {};
-    SysStatus            status = AggEstimateCreate(&A, cg ? 3 : AGG_STEPS + 1, stream, &e);
+    SysStatus            status = AggEstimateCreate(&A, cg ? 3 : AGG_STEPS + 1, 2, stream, &e);
     std::vector<SysReal> v((size_t)n), h(AGG_NUMBERS), sum(AGG_STEPS);
 
     seed = 88172645463325252u;
@@ -633,6 +642,7 @@ static bool CheckEstimate(Shape s, bool cg)
       if (cg) Mult(A, e, 1, 2);
       else Mult(A, e, k, k + 1);
       if (!status) status = cg ? AggCGDot(&e, stream) : AggArnoldiDots(&e, k, stream);
+      if (!status) status = AddAll(e);
       if (!status) status = cg ? AggCGStep(&e, k, stream) : AggArnoldiRemove(&e, k, stream);
     }
     if (!status) status = AggEstimateGetNumbers(&e, h.data(), stream);

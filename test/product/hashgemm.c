@@ -711,6 +711,25 @@ static PetscErrorCode Room(TestDiff *d)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Rows of other processes cost a few messages for each pair of processes. PETSc's own messages for a new matrix of this shape count as well. */
+static PetscErrorCode Messages(TestDiff *d)
+{
+  TestOperands   o;
+  Mat            C;
+  PetscMPIInt    size;
+  PetscLogDouble before;
+
+  PetscFunctionBeginUser;
+  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
+  PetscCall(OperandsCreate(&shapes[0], &o));
+  before = petsc_isend_ct;
+  PetscCall(MatPtAP(o.A, o.P, MAT_INITIAL_MATRIX, 2.0, &C));
+  TestExpect(d, "more than 16 messages for each other process", (PetscBool)(petsc_isend_ct - before <= 16 * (size - 1)));
+  PetscCall(MatDestroy(&C));
+  PetscCall(TestOperandsDestroy(&o));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static const TestCase tests[] = {
   {"values after the symbolic phase",       ValuesLater    },
   {"operands replaced by others",           OtherOperands  },
@@ -724,6 +743,7 @@ static const TestCase tests[] = {
   {"more entries than PetscInt counts",     TooLarge       },
   {"operations in the log",                 Flops          },
   {"room for a result",                     Room           },
+  {"messages of a product",                 Messages       },
   {NULL,                                    NULL           }
 };
 

@@ -28,6 +28,7 @@ typedef enum {
 } HashGEMMChange;
 
 typedef struct _HashGEMMParallel HashGEMMParallel;
+typedef struct _HashGEMMHalo     HashGEMMHalo;
 
 /* A product's data, reused for new values */
 typedef struct {

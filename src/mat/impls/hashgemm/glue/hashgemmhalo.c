@@ -85,43 +85,160 @@ PetscErrorCode HashGEMMHaloDestroy(HashGEMMHalo *halo)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Counts rows and entries from each process, and finds where each row arrives. all[p] becomes the number of process p among those that send, or -1. */
-static PetscErrorCode HashGEMMHaloCount(HashGEMMHalo *h, const HashGEMMPlace rows[], PetscMPIInt size, PetscMPIInt all[], PetscInt **counts)
+/* Begins a halo; the owners of n ascending rows of other processes become owner[], of which owner[k] has count[k] of them */
+static PetscErrorCode HashGEMMHaloOwners(PetscLayout layout, PetscInt n, const PetscInt rows[], HashGEMMHalo *h, PetscMPIInt *nowner, PetscMPIInt **owner, PetscInt **count)
 {
-  PetscInt *next; /* where the next row of each process arrives */
+  const PetscInt *range;
+  PetscMPIInt     size, p;
+
+  PetscFunctionBegin;
+  PetscCall(PetscCommDuplicate(layout->comm, &h->comm, &h->tag));
+  PetscCallMPI(MPI_Comm_size(h->comm, &size));
+  PetscCall(PetscMalloc1(PetscMin(n, size), owner));
+  PetscCall(PetscMalloc1(PetscMin(n, size), count));
+  PetscCall(PetscLayoutGetRanges(layout, &range));
+  *nowner = 0;
+  for (PetscInt r = 0, end; r < n; r = end) {
+    PetscCall(PetscLayoutFindOwner(layout, rows[r], &p));
+    for (end = r + 1; end < n && rows[end] < range[p + 1]; end++) { }
+    (*owner)[*nowner]     = p;
+    (*count)[(*nowner)++] = end - r;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Sends `each` numbers for each of count[k] rows to process to[k], and receives so many for each of come[k] rows from process from[k] */
+static PetscErrorCode HashGEMMHaloSwap(HashGEMMHalo *h, PetscInt each, PetscMPIInt nto, const PetscMPIInt to[], const PetscInt count[], const PetscInt send[], PetscMPIInt nfrom, const PetscMPIInt from[], const PetscInt come[], PetscInt receive[])
+{
+  PetscMPIInt n;
+
+  PetscFunctionBegin;
+  for (PetscMPIInt k = 0; k < nfrom; receive += each * come[k++]) {
+    PetscCall(PetscMPIIntCast(each * come[k], &n));
+    PetscCallMPI(MPI_Irecv(receive, n, MPIU_INT, from[k], h->tag, h->comm, &h->requests[k]));
+  }
+  for (PetscMPIInt k = 0; k < nto; send += each * count[k++]) {
+    PetscCall(PetscMPIIntCast(each * count[k], &n));
+    PetscCallMPI(MPI_Isend(send, n, MPIU_INT, to[k], h->tag, h->comm, &h->requests[nfrom + k]));
+  }
+  PetscCallMPI(MPI_Waitall(nfrom + nto, h->requests, MPI_STATUSES_IGNORE));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Places of the runs to send among all that go. If PetscInt cannot count these, runs become empty, and *status says so: other processes go on to the next agreement. */
+PetscErrorCode HashGEMMHaloStart(HashGEMMHalo *h, SpgemmInfo *info, SysStatus *status)
+{
+  PetscInt64 n = 0;
+
+  PetscFunctionBegin;
+  for (PetscInt k = 0; k < h->nrun; k++) n += h->run[2 * k + 1] - h->run[2 * k];
+  if (n > PETSC_MAX_INT) {
+    *status        = SYS_TOO_LARGE;
+    info->nonzeros = (double)n;
+    for (PetscInt k = 0; k < h->nrun; k++) h->run[2 * k + 1] = h->run[2 * k];
+  }
+  h->start[0] = 0;
+  for (PetscInt k = 0; k < h->nrun; k++) h->start[k + 1] = h->start[k] + h->run[2 * k + 1] - h->run[2 * k];
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The entries of nrow rows that come, of which count[k] of process from[k], whose lengths are lengths[0], lengths[each], ... *most is the length of the longest. If PetscInt cannot
+   count them, the halo has none, and *status says so: the other processes go on to the next agreement. */
+static PetscErrorCode HashGEMMHaloExpect(HashGEMMHalo *h, PetscInt nrow, const PetscInt count[], PetscInt each, const PetscInt lengths[], PetscInt *most, SpgemmInfo *info, SysStatus *status)
+{
+  PetscInt64 n = 0;
+
+  PetscFunctionBegin;
+  *most = 0;
+  for (PetscInt r = 0; r < nrow; r++) {
+    n += lengths[each * r];
+    *most = PetscMax(*most, lengths[each * r]);
+  }
+  h->refused = (PetscBool)(n > PETSC_MAX_INT);
+  h->nrow    = h->refused ? 0 : nrow;
+  h->n       = h->refused ? 0 : (PetscInt)n;
+  if (h->refused) {
+    *status        = SYS_TOO_LARGE;
+    info->nonzeros = (double)n;
+  }
+  PetscCall(PetscMalloc1(h->nfrom + 1, &h->come));
+  h->come[0] = 0;
+  for (PetscInt k = 0, r = 0; k < h->nfrom; k++) {
+    PetscInt sum = 0;
+
+    for (PetscInt end = r + count[k]; r < end; r++) sum += lengths[each * r];
+    if (h->refused) h->come[k] = sum;
+    else h->come[k + 1] = h->come[k] + sum;
+  }
+  PetscCall(PetscMalloc1(h->nrow + 1, &h->first));
+  h->first[0] = 0;
+  PetscCall(PetscMalloc1(h->n, &h->place));
+  PetscCall(PetscMalloc1(h->n, &h->values));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Begins a halo of nrow rows of other processes, rows[] in ascending order. *wanted become the rows of this process that others ask for, one for each run. The caller sets run[] and
+   calls HashGEMMHaloStart() and HashGEMMHaloAnswer(). Collective. */
+PetscErrorCode HashGEMMHaloRequest(PetscLayout layout, PetscInt nrow, const PetscInt rows[], HashGEMMHalo *h, PetscInt **wanted)
+{
+  PetscInt *count, *runs;
+
+  PetscFunctionBegin;
+  PetscCall(HashGEMMHaloOwners(layout, nrow, rows, h, &h->nfrom, &h->from, &count));
+  PetscCall(PetscCommBuildTwoSided(h->comm, 1, MPIU_INT, h->nfrom, h->from, count, &h->nto, &h->to, (void *)&runs));
+  for (PetscMPIInt k = 0; k < h->nto; k++) h->nrun += runs[k];
+  PetscCall(PetscMalloc1(h->nrun, wanted));
+  PetscCall(PetscMalloc2(2 * h->nrun, &h->run, h->nrun + 1, &h->start));
+  PetscCall(PetscMalloc1(h->nto + h->nfrom, &h->requests));
+  PetscCall(HashGEMMHaloSwap(h, 1, h->nfrom, h->from, count, rows, h->nto, h->to, runs, *wanted));
+  for (PetscInt k = 0; k < h->nrun; k++) (*wanted)[k] -= layout->rstart;
+  h->nrow = nrow;
+  h->come = count; /* rows, until HashGEMMHaloAnswer() */
+  h->go   = runs;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Exchanges the lengths of the rows. *most is the length of the longest row. Collective. */
+PetscErrorCode HashGEMMHaloAnswer(HashGEMMHalo *h, PetscInt *most, SpgemmInfo *info, SysStatus *status)
+{
+  PetscInt *count = h->come, *runs = h->go, *lengths, *come;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc2(h->nrun, &lengths, h->nrow, &come));
+  for (PetscInt k = 0; k < h->nrun; k++) lengths[k] = h->run[2 * k + 1] - h->run[2 * k];
+  PetscCall(HashGEMMHaloSwap(h, 1, h->nto, h->to, runs, lengths, h->nfrom, h->from, count, come));
+  PetscCall(PetscMalloc1(h->nto + 1, &h->go));
+  h->go[0] = 0;
+  for (PetscInt k = 0, run = 0; k < h->nto; k++) h->go[k + 1] = h->start[run += runs[k]];
+  PetscCall(HashGEMMHaloExpect(h, h->nrow, count, 1, come, most, info, status));
+  for (PetscInt r = 0; r < h->nrow; r++) h->first[r + 1] = h->first[r] + come[r];
+  PetscCall(PetscFree2(lengths, come));
+  PetscCall(PetscFree(count));
+  PetscCall(PetscFree(runs));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The rows that come, numbers and lengths in pairs[], in the order of the rows of this process and, of each, of the processes that send. degree[] become how many there are of each
+   row, of n from row `first` on. */
+static PetscErrorCode HashGEMMHaloOrder(HashGEMMHalo *h, PetscInt first, PetscInt n, const PetscInt pairs[], PetscInt degree[])
+{
+  PetscInt *next;
   PetscBool ordered = PETSC_TRUE;
 
   PetscFunctionBegin;
-  for (PetscMPIInt p = 0; p < size; p++) all[p] = -1;
-  for (PetscInt r = 0; r < h->nrow; r++) all[rows[r].rank] = 0;
-  for (PetscMPIInt p = 0; p < size; p++) h->nfrom += all[p] == 0;
-  PetscCall(PetscMalloc1(h->nfrom, &h->from));
-  PetscCall(PetscCalloc1(h->nfrom, counts));
-  PetscCall(PetscCalloc1(h->nfrom + 1, &h->come));
-  PetscCall(PetscMalloc1(h->nfrom, &next));
-  h->nfrom = 0;
-  for (PetscMPIInt p = 0; p < size; p++) {
-    if (all[p] < 0) continue;
-    h->from[h->nfrom] = p;
-    all[p]            = h->nfrom++;
-  }
-  PetscCall(PetscMalloc1(h->nrow + 1, &h->first));
+  PetscCall(PetscArrayzero(degree, n));
+  PetscCall(PetscMalloc1(n, &next));
   PetscCall(PetscMalloc1(h->nrow, &h->arrive));
-  h->first[0] = 0;
-  for (PetscInt r = 0; r < h->nrow; r++) {
-    const PetscMPIInt k = all[rows[r].rank];
+  for (PetscInt r = 0; r < h->nrow; r++) degree[pairs[2 * r] - first]++;
+  for (PetscInt r = 0, sum = 0; r < n; sum += degree[r++]) next[r] = sum;
+  for (PetscInt r = 0, place = 0; r < h->nrow; place += pairs[2 * r++ + 1]) {
+    const PetscInt row = next[pairs[2 * r] - first]++;
 
-    h->first[r + 1] = h->first[r] + rows[r].end - rows[r].begin;
-    h->come[k + 1] += rows[r].end - rows[r].begin;
-    (*counts)[k]++;
+    h->arrive[row]    = place;
+    h->first[row + 1] = pairs[2 * r + 1];
   }
-  for (PetscMPIInt k = 0; k < h->nfrom; k++) h->come[k + 1] += h->come[k];
-  PetscCall(PetscArraycpy(next, h->come, h->nfrom));
   for (PetscInt r = 0; r < h->nrow; r++) {
-    PetscInt *place = next + all[rows[r].rank];
-
-    h->arrive[r] = *place;
-    *place += rows[r].end - rows[r].begin;
+    h->first[r + 1] += h->first[r];
     ordered = (PetscBool)(ordered && h->arrive[r] == h->first[r]);
   }
   if (ordered) PetscCall(PetscFree(h->arrive));
@@ -129,77 +246,47 @@ static PetscErrorCode HashGEMMHaloCount(HashGEMMHalo *h, const HashGEMMPlace row
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Tells the other processes which runs of their entries they will send */
-static PetscErrorCode HashGEMMHaloRequest(HashGEMMHalo *h, const HashGEMMPlace rows[], const PetscMPIInt all[], const PetscInt counts[])
+/* A halo of the rows that other processes offer to this one. This process offers nrow rows, which are rows[] of the layout, in ascending order; row r has the entries i[r] to i[r + 1]
+   of those that HashGEMMHaloColumns() gets, unless it is empty. degree[r] becomes how many rows come for row r of this process; they come in the order of the processes, whatever order
+   messages have. Collective. */
+PetscErrorCode HashGEMMHaloOffer(PetscLayout layout, PetscInt nrow, const PetscInt rows[], const PetscInt i[], HashGEMMHalo *h, PetscInt degree[], PetscInt *most, SpgemmInfo *info, SysStatus *status)
 {
-  PetscInt   *asked, *begin, *runs;
-  PetscMPIInt count;
+  PetscInt    *offered, *count, *runs, *sorted, *send, *pairs, ncome = 0;
+  PetscMPIInt *order;
 
   PetscFunctionBegin;
-  PetscCall(PetscCommBuildTwoSided(h->comm, 1, MPIU_INT, h->nfrom, h->from, counts, &h->nto, &h->to, (void *)&runs));
-  PetscCall(PetscMalloc1(h->nto + 1, &h->go));
-  PetscCall(PetscMalloc2(2 * h->nrow, &asked, h->nfrom + 1, &begin));
-  begin[0] = 0;
-  for (PetscMPIInt k = 0; k < h->nfrom; k++) begin[k + 1] = begin[k] + counts[k];
-  for (PetscInt r = 0; r < h->nrow; r++) {
-    const PetscMPIInt k = all[rows[r].rank];
-
-    asked[2 * begin[k]]       = rows[r].begin;
-    asked[2 * begin[k]++ + 1] = rows[r].end;
-  }
-  for (PetscMPIInt k = 0; k < h->nto; k++) h->nrun += runs[k];
-  PetscCall(PetscMalloc2(2 * h->nrun, &h->run, h->nrun + 1, &h->start));
-  PetscCall(PetscMalloc1(h->nto + h->nfrom, &h->requests));
-  for (PetscInt k = 0, place = 0; k < h->nto; place += runs[k++]) {
-    PetscCall(PetscMPIIntCast(2 * runs[k], &count));
-    PetscCallMPI(MPI_Irecv(h->run + 2 * place, count, MPIU_INT, h->to[k], h->tag, h->comm, &h->requests[k]));
-  }
-  for (PetscInt k = 0, place = 0; k < h->nfrom; place += counts[k++]) {
-    PetscCall(PetscMPIIntCast(2 * counts[k], &count));
-    PetscCallMPI(MPI_Isend(asked + 2 * place, count, MPIU_INT, h->from[k], h->tag, h->comm, &h->requests[h->nto + k]));
-  }
-  PetscCallMPI(MPI_Waitall(h->nto + h->nfrom, h->requests, MPI_STATUSES_IGNORE));
-  h->start[0] = 0;
-  for (PetscInt k = 0; k < h->nrun; k++) h->start[k + 1] = h->start[k] + h->run[2 * k + 1] - h->run[2 * k];
-  for (PetscInt k = 0, place = 0; k <= h->nto; k++) {
-    h->go[k] = h->start[place];
-    if (k < h->nto) place += runs[k];
-  }
-  PetscCall(PetscFree2(asked, begin));
-  PetscCall(PetscFree(runs));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* A halo of nrow rows. *most is the length of the longest row. If PetscInt cannot count the entries, the halo has none, and *status says so: the other processes go on to
-   the next agreement. Collective. */
-PetscErrorCode HashGEMMHaloCreate(MPI_Comm comm, PetscInt nrow, const HashGEMMPlace rows[], HashGEMMHalo *halo, PetscInt *most, SpgemmInfo *info, SysStatus *status)
-{
-  PetscInt64   n = 0;
-  PetscInt    *counts;
-  PetscMPIInt *all, size;
-
-  PetscFunctionBegin;
-  *most = 0;
+  PetscCall(PetscMalloc2(nrow, &offered, 2 * nrow, &send));
+  PetscCall(PetscMalloc2(2 * nrow, &h->run, nrow + 1, &h->start));
   for (PetscInt r = 0; r < nrow; r++) {
-    n += rows[r].end - rows[r].begin;
-    *most = PetscMax(*most, rows[r].end - rows[r].begin);
+    const PetscInt k = h->nrun;
+
+    if (i[r] == i[r + 1]) continue;
+    offered[k] = send[2 * k] = rows[r];
+    send[2 * k + 1]          = i[r + 1] - i[r];
+    h->run[2 * k]            = i[r] - i[0];
+    h->run[2 * k + 1]        = i[r + 1] - i[0];
+    h->nrun++;
   }
-  if (n > PETSC_MAX_INT) {
-    *status        = SYS_TOO_LARGE;
-    info->nonzeros = (double)n;
-    n = nrow = 0;
-  }
-  halo->n    = (PetscInt)n;
-  halo->nrow = nrow;
-  PetscCall(PetscCommDuplicate(comm, &halo->comm, &halo->tag));
-  PetscCallMPI(MPI_Comm_size(comm, &size));
-  PetscCall(PetscMalloc1(size, &all));
-  PetscCall(HashGEMMHaloCount(halo, rows, size, all, &counts));
-  PetscCall(HashGEMMHaloRequest(halo, rows, all, counts));
-  PetscCall(PetscFree(counts));
-  PetscCall(PetscFree(all));
-  PetscCall(PetscMalloc1(halo->n, &halo->place));
-  PetscCall(PetscMalloc1(halo->n, &halo->values));
+  PetscCall(HashGEMMHaloStart(h, info, status));
+  PetscCall(HashGEMMHaloOwners(layout, h->nrun, offered, h, &h->nto, &h->to, &count));
+  PetscCall(PetscCommBuildTwoSided(h->comm, 1, MPIU_INT, h->nto, h->to, count, &h->nfrom, &h->from, (void *)&runs));
+  PetscCall(PetscMalloc2(h->nfrom, &order, h->nfrom, &sorted));
+  for (PetscMPIInt k = 0; k < h->nfrom; k++) order[k] = k;
+  PetscCall(PetscSortMPIIntWithArray(h->nfrom, h->from, order));
+  for (PetscMPIInt k = 0; k < h->nfrom; k++) ncome += sorted[k] = runs[order[k]];
+  PetscCall(PetscMalloc1(2 * ncome, &pairs));
+  PetscCall(PetscMalloc1(h->nto + h->nfrom, &h->requests));
+  PetscCall(HashGEMMHaloSwap(h, 2, h->nto, h->to, count, send, h->nfrom, h->from, sorted, pairs));
+  PetscCall(PetscMalloc1(h->nto + 1, &h->go));
+  h->go[0] = 0;
+  for (PetscInt k = 0, run = 0; k < h->nto; k++) h->go[k + 1] = h->start[run += count[k]];
+  PetscCall(HashGEMMHaloExpect(h, ncome, sorted, 2, pairs + 1, most, info, status));
+  PetscCall(HashGEMMHaloOrder(h, layout->rstart, layout->n, pairs, degree));
+  PetscCall(PetscFree(pairs));
+  PetscCall(PetscFree2(order, sorted));
+  PetscCall(PetscFree(runs));
+  PetscCall(PetscFree(count));
+  PetscCall(PetscFree2(offered, send));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -245,12 +332,26 @@ PetscErrorCode HashGEMMHaloEnd(HashGEMMHalo *h, size_t size, void *there)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HashGEMMHaloColumns(HashGEMMHalo *halo, const PetscInt here[], PetscInt **columns)
+/* Sends the columns *here of all runs, one after the other, and frees them. *columns become those of the rows that come. Entries of a refused halo are received and forgotten. */
+PetscErrorCode HashGEMMHaloColumns(HashGEMMHalo *h, PetscInt **here, PetscInt **columns)
 {
+  const PetscMPIInt nfrom = h->nfrom;
+  PetscMPIInt       count;
+  PetscInt         *lost;
+
   PetscFunctionBegin;
-  PetscCall(PetscMalloc1(halo->n, columns));
-  PetscCall(HashGEMMHaloBegin(halo, MPIU_INT, sizeof(**columns), here, *columns));
-  PetscCall(HashGEMMHaloEnd(halo, sizeof(**columns), *columns));
+  PetscCall(PetscMalloc1(h->n, columns));
+  h->out = (char *)*here;
+  *here  = NULL;
+  if (h->refused) h->nfrom = 0;
+  PetscCall(HashGEMMHaloPost(h, MPIU_INT, sizeof(**columns), *columns));
+  for (PetscMPIInt k = h->nfrom; k < nfrom; k++) {
+    PetscCall(PetscMPIIntCast(h->come[k], &count));
+    PetscCall(PetscMalloc1(count, &lost));
+    PetscCallMPI(MPI_Recv(lost, count, MPIU_INT, h->from[k], h->tag, h->comm, MPI_STATUS_IGNORE));
+    PetscCall(PetscFree(lost));
+  }
+  PetscCall(HashGEMMHaloEnd(h, sizeof(**columns), *columns));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -98,9 +98,9 @@ static SysStatus HashGEMMRenewResult(const HashGEMMRows *left, const HashGEMMRow
 
 /* ------------------------------------------------- the right factor ------------------------------------------------- */
 
-/* The rows of B that other processes fetch, where the rows of a process are put together of both blocks: row r has the entries here[2 r] to here[2 r + 1], and
-   global[] are their global columns. known[] are those of the second block. A deferred B needs no pattern on the host. */
-static PetscErrorCode HashGEMMGetWanted(Mat B, PetscInt n, const PetscInt rows[], const PetscInt known[], PetscInt here[], PetscInt global[])
+/* The runs and the columns of rows of B that other processes fetch, where the rows of a process are put together of both blocks: a run for each of rows[]. known[] are the global
+   columns of the second block. A deferred B needs no pattern on the host. */
+static PetscErrorCode HashGEMMGetWanted(Mat B, const PetscInt rows[], const PetscInt known[], HashGEMMHalo *h, PetscInt **columns, SpgemmInfo *info, SysStatus *status)
 {
   PetscBool       done = PETSC_FALSE;
   SysCSR          block[2];
@@ -108,57 +108,40 @@ static PetscErrorCode HashGEMMGetWanted(Mat B, PetscInt n, const PetscInt rows[]
   const PetscInt *same;
 
   PetscFunctionBegin;
-  if (MatAIJIsDeferred(B)) PetscCall(HashGEMMDeviceGetRows(B, n, rows, known, here, global, &done));
+  *columns    = NULL;
+  h->start[0] = 0;
+  if (!h->nrun) PetscFunctionReturn(PETSC_SUCCESS);
+  if (MatAIJIsDeferred(B)) PetscCall(HashGEMMDeviceGetRows(B, rows, known, h, columns, info, status, &done));
   if (done) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(HashGEMMGetBlocks(B, MatAIJGetPattern, block, &nknown, &same));
-  for (PetscInt k = 0; k < n; k++) {
+  for (PetscInt k = 0; k < h->nrun; k++) {
     const PetscInt r = rows[k];
 
-    here[2 * r]     = block[0].i[r] + block[1].i[r];
-    here[2 * r + 1] = block[0].i[r + 1] + block[1].i[r + 1];
-    HashGEMMMergeColumns(1, block[0].i + r, block[0].j, block[1].i + r, block[1].j, B->cmap->rstart, 0, known, global + here[2 * r]);
+    h->run[2 * k]     = block[0].i[r] + block[1].i[r];
+    h->run[2 * k + 1] = block[0].i[r + 1] + block[1].i[r + 1];
+  }
+  PetscCall(HashGEMMHaloStart(h, info, status));
+  PetscCall(PetscMalloc1(h->start[h->nrun], columns));
+  for (PetscInt k = 0; k < h->nrun; k++) {
+    const PetscInt r = rows[k];
+
+    if (h->start[k + 1] > h->start[k]) HashGEMMMergeColumns(1, block[0].i + r, block[0].j, block[1].i + r, block[1].j, B->cmap->rstart, 0, known, *columns + h->start[k]);
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Finds the rows of B that other processes have. *columns become their global columns, as they are there, in a new halo. Of the rows of this process only those that
-   others ask for are looked at. */
-static PetscErrorCode HashGEMMFindRows(Mat B, PetscInt nrow, const PetscInt rows[], PetscInt nz, const PetscInt known[], HashGEMMHalo *halo, HashGEMMPlace **asked, PetscInt **columns, PetscInt *most, SpgemmInfo *info, SysStatus *status)
+/* Finds the rows of B that other processes have. *columns become their global columns, as they are there, in a new halo. Four messages for each pair of processes: rows, lengths,
+   columns and, in PETSc's search for the pairs, numbers of rows. */
+static PetscErrorCode HashGEMMFindRows(Mat B, PetscInt nrow, const PetscInt rows[], const PetscInt known[], HashGEMMHalo *halo, PetscInt **columns, PetscInt *most, SpgemmInfo *info, SysStatus *status)
 {
-  const PetscInt     m = B->rmap->n;
-  PetscInt          *here, *there, *global, *list, nlist = 0;
-  char              *wanted, *ones;
-  const PetscSFNode *remote;
-  PetscSF            sf;
+  PetscInt *wanted, *here;
 
   PetscFunctionBegin;
-  PetscCall(PetscMalloc2(2 * m, &here, 2 * nrow, &there));
-  PetscCall(PetscMalloc3(m, &wanted, nrow, &ones, m, &list)); /* bytes: PetscSFComputeDegree() has an integer for each of many rows, of which few are asked for */
-  PetscCall(PetscMemzero(wanted, m));
-  for (PetscInt k = 0; k < nrow; k++) ones[k] = 1;
-  PetscCall(PetscMalloc1(nz, &global));
-  PetscCall(PetscSFCreate(PetscObjectComm((PetscObject)B), &sf));
-  PetscCall(PetscSFSetGraphLayout(sf, B->rmap, nrow, NULL, PETSC_OWN_POINTER, rows));
-  PetscCall(PetscSFSetUp(sf));
-  PetscCall(PetscSFReduceBegin(sf, MPI_BYTE, ones, wanted, MPI_REPLACE));
-  PetscCall(PetscSFReduceEnd(sf, MPI_BYTE, ones, wanted, MPI_REPLACE));
-  for (const char *w = wanted; w && (w = memchr(w, 1, m - (w - wanted))); w++) { list[nlist++] = (PetscInt)(w - wanted); }
-  PetscCall(HashGEMMGetWanted(B, nlist, list, known, here, global));
-  PetscCall(PetscSFBcastBegin(sf, MPIU_2INT, here, there, MPI_REPLACE));
-  PetscCall(PetscSFBcastEnd(sf, MPIU_2INT, here, there, MPI_REPLACE));
-  PetscCall(PetscSFGetGraph(sf, NULL, NULL, NULL, &remote));
-  PetscCall(PetscMalloc1(nrow, asked));
-  for (PetscInt r = 0; r < nrow; r++) {
-    (*asked)[r].rank  = remote[r].rank;
-    (*asked)[r].begin = there[2 * r];
-    (*asked)[r].end   = there[2 * r + 1];
-  }
-  PetscCall(PetscSFDestroy(&sf));
-  PetscCall(HashGEMMHaloCreate(PetscObjectComm((PetscObject)B), nrow, *asked, halo, most, info, status));
-  PetscCall(HashGEMMHaloColumns(halo, global, columns));
-  PetscCall(PetscFree(global));
-  PetscCall(PetscFree3(wanted, ones, list));
-  PetscCall(PetscFree2(here, there));
+  PetscCall(HashGEMMHaloRequest(B->rmap, nrow, rows, halo, &wanted));
+  PetscCall(HashGEMMGetWanted(B, wanted, known, halo, &here, info, status));
+  PetscCall(HashGEMMHaloAnswer(halo, most, info, status));
+  PetscCall(HashGEMMHaloColumns(halo, &here, columns));
+  PetscCall(PetscFree(wanted));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -187,13 +170,12 @@ static PetscErrorCode HashGEMMMakeRight(Mat B, PetscInt nrow, const PetscInt row
   SysCSR           block[2];
   PetscInt         m, nz, nknown, *columns = NULL, *map = NULL, most = 0;
   const PetscInt  *known;
-  HashGEMMPlace   *asked = NULL;
 
   PetscFunctionBegin;
   PetscCall(HashGEMMGetBlocks(B, MatAIJGetSizes, block, &nknown, &known));
   m  = (PetscInt)block[0].m;
   nz = (PetscInt)(block[0].nz + block[1].nz);
-  if (nrow >= 0) PetscCall(HashGEMMFindRows(B, nrow, rows, nz, known, &q->fetched, &asked, &columns, &most, info, status));
+  if (nrow >= 0) PetscCall(HashGEMMFindRows(B, nrow, rows, known, &q->fetched, &columns, &most, info, status));
   PetscCall(HashGEMMColumnsCreate(B->cmap->rstart, B->cmap->n, nknown, known, q->fetched.n, columns, c));
   if (nrow <= 0 && !nknown) q->right = HashGEMMRowsBorrow(&block[0]); /* there are no other entries */
   else if (!*status) *status = HashGEMMRowsCreate(m + PetscMax(nrow, 0), c->n + c->nglobal, (int64_t)nz + q->fetched.n, &q->right, info);
@@ -211,7 +193,6 @@ static PetscErrorCode HashGEMMMakeRight(Mat B, PetscInt nrow, const PetscInt row
   }
   if (!*status && !q->device) PetscCall(HashGEMMRightOwnRows(B, map, q));
   PetscCall(PetscFree(map));
-  PetscCall(PetscFree(asked));
   PetscCall(PetscFree(columns));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -273,48 +254,6 @@ static PetscErrorCode HashGEMMLeaveDevice(Mat A, Mat B, PetscBool square, HashGE
 
 /* ------------------------------------------------- rows of the result that belong elsewhere ------------------------------------------------- */
 
-/* Offers the rows of the local result from row m on, which are rows global[] of the matrix, to the processes that have these. Of each of the m rows of
-   this process, *degree becomes the number of rows to add, and *come their places. */
-static PetscErrorCode HashGEMMOffer(PetscLayout layout, const PetscInt global[], const HashGEMMRows *result, PetscInt **degree, PetscInt *ncome, HashGEMMPlace **come)
-{
-  const PetscInt  m = layout->n, nrow = (PetscInt)result->m - m;
-  PetscInt       *leaf, *row, nleaf = 0;
-  const PetscInt *d;
-  HashGEMMPlace  *offered;
-  MPI_Datatype    type;
-  PetscMPIInt     rank;
-  PetscSF         sf;
-
-  PetscFunctionBegin;
-  PetscCallMPI(MPI_Comm_rank(layout->comm, &rank));
-  PetscCall(PetscMalloc3(nrow, &leaf, nrow, &row, nrow, &offered));
-  for (PetscInt r = 0; r < nrow; r++) {
-    offered[r].rank  = rank;
-    offered[r].begin = result->i[m + r] - result->i[m];
-    offered[r].end   = result->i[m + r + 1] - result->i[m];
-    if (offered[r].begin == offered[r].end) continue;
-    leaf[nleaf]  = r;
-    row[nleaf++] = global[r];
-  }
-  PetscCall(PetscSFCreate(layout->comm, &sf));
-  PetscCall(PetscSFSetGraphLayout(sf, layout, nleaf, leaf, PETSC_COPY_VALUES, row));
-  PetscCall(PetscSFComputeDegreeBegin(sf, &d));
-  PetscCall(PetscSFComputeDegreeEnd(sf, &d));
-  PetscCall(PetscMalloc1(m, degree));
-  PetscCall(PetscArraycpy(*degree, d, m));
-  *ncome = 0;
-  for (PetscInt r = 0; r < m; r++) *ncome += d[r];
-  PetscCall(PetscMalloc1(*ncome, come));
-  PetscCallMPI(MPI_Type_contiguous(3, MPIU_INT, &type));
-  PetscCallMPI(MPI_Type_commit(&type));
-  PetscCall(PetscSFGatherBegin(sf, type, offered, *come));
-  PetscCall(PetscSFGatherEnd(sf, type, offered, *come));
-  PetscCallMPI(MPI_Type_free(&type));
-  PetscCall(PetscFree3(leaf, row, offered));
-  PetscCall(PetscSFDestroy(&sf));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* The pattern of the pieces: each row of this process that has something to add, followed by the rows to add. c gets the columns of all rows of this
    process. If memory is short, the pieces have no rows. */
 static PetscErrorCode HashGEMMMakeSent(PetscLayout layout, const PetscInt global[], HashGEMMParallel *q, HashGEMMColumns *c, SpgemmInfo *info, SysStatus *status)
@@ -322,18 +261,17 @@ static PetscErrorCode HashGEMMMakeSent(PetscLayout layout, const PetscInt global
   const HashGEMMColumns *before = &q->columns;
   const PetscInt         m = layout->n, first = q->result.i[m], nz = (PetscInt)q->result.nz;
   PetscInt              *degree, *there, *columns, *used, *map, *places;
-  PetscInt               ncome = 0, nsum = 0, nused, most, piece = 0;
+  PetscInt               ncome, nsum = 0, nused, most, piece = 0;
   int64_t                own = 0;
-  HashGEMMPlace         *come;
 
   PetscFunctionBegin;
-  PetscCall(HashGEMMOffer(layout, global, &q->result, &degree, &ncome, &come));
+  PetscCall(PetscMalloc1(m, &degree));
+  PetscCall(HashGEMMHaloOffer(layout, (PetscInt)q->result.m - m, global, q->result.i + m, &q->sent, degree, &most, info, status));
+  ncome = q->sent.nrow;
   if (q->defer) PetscCall(HashGEMMDeviceFetchSums(m, degree, q));
-  PetscCall(HashGEMMHaloCreate(layout->comm, ncome, come, &q->sent, &most, info, status));
   PetscCall(PetscMalloc1(nz - first, &there));
   for (PetscInt l = first; l < nz; l++) there[l - first] = q->result.j[l] < before->n ? before->first + q->result.j[l] : before->global[q->result.j[l] - before->n];
-  PetscCall(HashGEMMHaloColumns(&q->sent, there, &columns));
-  PetscCall(PetscFree(there));
+  PetscCall(HashGEMMHaloColumns(&q->sent, &there, &columns));
   PetscCall(HashGEMMColumnsUsed(q, m, &nused, &used));
   PetscCall(HashGEMMColumnsCreate(before->first, before->n, nused, used, q->sent.n, columns, c));
   PetscCall(PetscFree(used));
@@ -363,7 +301,7 @@ static PetscErrorCode HashGEMMMakeSent(PetscLayout layout, const PetscInt global
     q->pieces.i[++piece] = place;
     for (PetscInt d = 0; d < degree[r]; d++, ncome++) {
       places[ncome] = place;
-      place += come[ncome].end - come[ncome].begin;
+      place += q->sent.first[ncome + 1] - q->sent.first[ncome];
       q->pieces.i[++piece] = place;
     }
     q->from[r]         = q->nsum;
@@ -378,7 +316,6 @@ static PetscErrorCode HashGEMMMakeSent(PetscLayout layout, const PetscInt global
   PetscCall(PetscFree(places));
   PetscCall(PetscFree(map));
   PetscCall(PetscFree(columns));
-  PetscCall(PetscFree(come));
   PetscCall(PetscFree(degree));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -7,31 +7,25 @@
 #include "sys/sysnumbers.h"
 #include "mat/impls/hashgemm/glue/hashgemmdevicestub.h"
 
-#include <petscsf.h>
-
-/* Copies of rows of other processes. Each process sends runs of its entries, one for each row that another one asked for; a PetscSF would know each entry by itself. Entry k
-   of n has place[k] in the arrays of the rows that the copies were put into. */
-typedef struct {
+/* Copies of rows of other processes. Each process sends runs of its entries, one for each row; a PetscSF would know each entry by itself. Entry k of n has place[k] in the arrays of
+   the rows that the copies were put into. */
+struct _HashGEMMHalo {
   MPI_Comm     comm; /* MPI_COMM_NULL: there is no halo */
   PetscMPIInt  tag, nfrom, *from, nto, *to;
   PetscInt    *come, *go;             /* what process from[k] sends begins at entry come[k] of all that come; what goes to process to[k] at go[k] */
+  PetscBool    refused;               /* PetscInt cannot count what comes: the halo has no rows, and come[k] is the number of entries that process from[k] sends */
   PetscInt     nrun, *run, *start;    /* run k to send has the entries run[2 k] to run[2 k + 1] of this process, and begins at start[k] of all that go */
   PetscInt     nrow, *first, *arrive; /* row r has the entries first[r] to first[r + 1], and comes at arrive[r]; NULL: rows come in their order */
   char        *out, *in;              /* during an exchange */
   MPI_Request *requests;
   PetscInt     n, *place;
   PetscScalar *values;
-} HashGEMMHalo;
+};
 
 /* The columns of a local matrix: column k < n is column first + k of the MPI matrix, column n + k is column global[k]. These ascend. */
 typedef struct {
   PetscInt first, n, nglobal, *global;
 } HashGEMMColumns;
-
-/* A row of the process of that rank: its entries from begin to end */
-typedef struct {
-  PetscInt rank, begin, end;
-} HashGEMMPlace;
 
 typedef struct _HashGEMMDeviceParallel HashGEMMDeviceParallel;
 
@@ -55,11 +49,14 @@ extern PetscErrorCode HashGEMMColumnsCreate(PetscInt first, PetscInt n, PetscInt
 extern PetscErrorCode HashGEMMColumnsUsed(HashGEMMParallel *q, PetscInt m, PetscInt *nused, PetscInt **used);
 extern PetscErrorCode HashGEMMColumnsMap(const HashGEMMColumns *c, PetscInt nknown, const PetscInt known[], PetscInt **map);
 extern PetscErrorCode HashGEMMHaloDestroy(HashGEMMHalo *halo);
-extern PetscErrorCode HashGEMMHaloCreate(MPI_Comm comm, PetscInt nrow, const HashGEMMPlace rows[], HashGEMMHalo *halo, PetscInt *most, SpgemmInfo *info, SysStatus *status);
+extern PetscErrorCode HashGEMMHaloStart(HashGEMMHalo *halo, SpgemmInfo *info, SysStatus *status);
+extern PetscErrorCode HashGEMMHaloRequest(PetscLayout layout, PetscInt nrow, const PetscInt rows[], HashGEMMHalo *halo, PetscInt **wanted);
+extern PetscErrorCode HashGEMMHaloAnswer(HashGEMMHalo *halo, PetscInt *most, SpgemmInfo *info, SysStatus *status);
+extern PetscErrorCode HashGEMMHaloOffer(PetscLayout layout, PetscInt nrow, const PetscInt rows[], const PetscInt i[], HashGEMMHalo *halo, PetscInt degree[], PetscInt *most, SpgemmInfo *info, SysStatus *status);
 extern PetscErrorCode HashGEMMHaloPost(HashGEMMHalo *halo, MPI_Datatype type, size_t size, void *there);
 extern PetscErrorCode HashGEMMHaloBegin(HashGEMMHalo *halo, MPI_Datatype type, size_t size, const void *here, void *there);
 extern PetscErrorCode HashGEMMHaloEnd(HashGEMMHalo *halo, size_t size, void *there);
-extern PetscErrorCode HashGEMMHaloColumns(HashGEMMHalo *halo, const PetscInt here[], PetscInt **columns);
+extern PetscErrorCode HashGEMMHaloColumns(HashGEMMHalo *halo, PetscInt **here, PetscInt **columns);
 extern PetscErrorCode HashGEMMHaloPut(HashGEMMHalo *halo, const HashGEMMColumns *c, const PetscInt columns[], PetscInt most, const PetscInt place[], PetscInt j[]);
 extern void           HashGEMMHaloPlace(const HashGEMMHalo *halo, PetscScalar a[]);
 

@@ -177,25 +177,27 @@ static PetscErrorCode HashGEMMDeviceGather(const SysCSR *csr, PetscInt n, const 
 }
 
 /* As HashGEMMGetWanted() does on the host */
-PetscErrorCode HashGEMMDeviceGetRows(Mat B, PetscInt n, const PetscInt rows[], const PetscInt known[], PetscInt here[], PetscInt global[], PetscBool *done)
+PetscErrorCode HashGEMMDeviceGetRows(Mat B, const PetscInt rows[], const PetscInt known[], HashGEMMHalo *h, PetscInt **columns, SpgemmInfo *info, SysStatus *status, PetscBool *done)
 {
-  SysCSR    block[2];
-  PetscInt *ends[2], *i[2], *j[2] = {NULL, NULL};
-  int      *drows;
+  const PetscInt n = h->nrun;
+  SysCSR         block[2];
+  PetscInt      *ends[2], *i[2], *j[2] = {NULL, NULL};
+  int           *drows;
 
   PetscFunctionBegin;
   PetscCall(HashGEMMDeviceStart(done));
-  if (!*done || !n) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!*done) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(HashGEMMDeviceGetBlocks(B, block));
   PetscCall(PetscMalloc4(2 * n, &ends[0], 2 * n, &ends[1], n + 1, &i[0], n + 1, &i[1]));
   PetscCall(HashGEMMDeviceUpload(n * sizeof(*rows), rows, &drows, done));
   for (int k = 0; k < 2 && *done; k++) PetscCall(HashGEMMDeviceGather(&block[k], n, drows, ends[k], i[k], &j[k], done));
-  for (PetscInt k = 0; k < n && *done; k++) {
-    const PetscInt r = rows[k];
-
-    here[2 * r]     = ends[0][2 * k] + ends[1][2 * k];
-    here[2 * r + 1] = ends[0][2 * k + 1] + ends[1][2 * k + 1];
-    HashGEMMMergeColumns(1, i[0] + k, j[0], i[1] + k, j[1], B->cmap->rstart, 0, known, global + here[2 * r]);
+  if (*done) {
+    for (PetscInt k = 0; k < 2 * n; k++) h->run[k] = ends[0][k] + ends[1][k];
+    PetscCall(HashGEMMHaloStart(h, info, status));
+    PetscCall(PetscMalloc1(h->start[n], columns));
+    for (PetscInt k = 0; k < n; k++) {
+      if (h->start[k + 1] > h->start[k]) HashGEMMMergeColumns(1, i[0] + k, j[0], i[1] + k, j[1], B->cmap->rstart, 0, known, *columns + h->start[k]);
+    }
   }
   HashGEMMDeviceFree(drows);
   for (int k = 0; k < 2; k++) PetscCall(PetscFree(j[k]));

@@ -83,17 +83,20 @@ SYS_DEVICE SysStatus AggDeviceProlong(AggDevice *g, int bs, int nvec, const AggM
 typedef struct {
   int64_t  n, stride;   /* entries of a vector, and from the start of one to that of the next */
   SysReal *v, *inverse; /* vectors one after the other; D^-1, which has 1 for zeros of D */
-  SysReal *sum;         /* of the last pass: with several processes the caller adds up those of all */
+  SysReal *sum;         /* of the last pass: with several processes the caller adds up those of all, or gathers AGG_STEPS of each in all[] */
+  SysReal *all;
   SysReal *partial, *scale, *h;
   char    *memory;
 } AggEstimate;
 
-/* With room for a number of vectors: AGG_STEPS + 1, or 3 for conjugate gradients. The caller sets the first one, and destroys what a failure leaves. */
-SYS_DEVICE SysStatus AggEstimateCreate(const SysCSR *A, int vectors, SysStream stream, AggEstimate *e) SYS_STUB(SYS_SUCCESS);
+/* With room for a number of vectors: AGG_STEPS + 1, or 3 for conjugate gradients, and for the sums of so many processes. The caller sets the first vector, and destroys what a failure
+   leaves. */
+SYS_DEVICE SysStatus AggEstimateCreate(const SysCSR *A, int vectors, int nproc, SysStream stream, AggEstimate *e) SYS_STUB(SYS_SUCCESS);
 SYS_DEVICE void      AggEstimateDestroy(AggEstimate *e) SYS_STUB();
 SYS_DEVICE SysStatus AggEstimateGetNumbers(const AggEstimate *e, SysReal h[], SysStream stream) SYS_STUB(SYS_SUCCESS);
 SYS_DEVICE SysStatus AggEstimateGetSums(const AggEstimate *e, SysReal sum[], SysStream stream) SYS_STUB(SYS_SUCCESS);
 SYS_DEVICE SysStatus AggEstimatePutSums(AggEstimate *e, const SysReal sum[], SysStream stream) SYS_STUB(SYS_SUCCESS);
+SYS_DEVICE SysStatus AggEstimateAddAll(AggEstimate *e, int nproc, SysStream stream) SYS_STUB(SYS_SUCCESS); /* adds up all[], in the order of the processes */
 
 /* Arnoldi's method for D^-1 A, with classical Gram-Schmidt. Step k has three parts: vector k + 1 = A vector k by the caller, the dots, and what they remove. The last
    entry of its column of AGG_H() is the root of the sum that it leaves; the next step stores it. */

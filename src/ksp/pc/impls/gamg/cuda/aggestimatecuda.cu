@@ -4,7 +4,7 @@
    caller multiplies by A between them.
 
    Sums over vectors are made in one order, which depends on the number of entries alone: each thread block leaves its own, and one thread block adds these up.
-   With several processes the caller adds up the sums of all before the next pass. No pass waits for the host.
+   With several processes the caller adds up the sums of all before the next pass, or gathers them on the device. No pass waits for the host.
 */
 #include "ksp/pc/impls/gamg/cuda/aggcuda.cuh"
 
@@ -65,12 +65,13 @@ static SysStatus AggAddSums(const AggEstimate *e, int nsum, cudaStream_t stream)
 
 /* ------------------------------------------------- memory ------------------------------------------------- */
 
-static void AggEstimateTake(SysArena *arena, AggEstimate *e, int vectors)
+static void AggEstimateTake(SysArena *arena, AggEstimate *e, int vectors, int nproc)
 {
   SysArenaTake(arena, &e->inverse, (size_t)e->n);
   SysArenaTake(arena, &e->v, (size_t)vectors * (size_t)e->stride);
   SysArenaTake(arena, &e->partial, (size_t)ESTIMATE_GRID * AGG_STEPS);
   SysArenaTake(arena, &e->sum, (size_t)AGG_STEPS);
+  SysArenaTake(arena, &e->all, (size_t)AGG_STEPS * (size_t)nproc);
   SysArenaTake(arena, &e->scale, (size_t)AGG_STEPS + 1);
   SysArenaTake(arena, &e->h, (size_t)AGG_NUMBERS);
 }
@@ -89,15 +90,15 @@ static __global__ void AggInverseKernel(int64_t m, const int *i, const int *j, c
   }
 }
 
-SysStatus AggEstimateCreate(const SysCSR *A, int vectors, SysStream stream, AggEstimate *e)
+SysStatus AggEstimateCreate(const SysCSR *A, int vectors, int nproc, SysStream stream, AggEstimate *e)
 {
   SysArena arena = {NULL, 0};
 
   e->n      = A->m;
   e->stride = (int64_t)SysPadded((size_t)A->m * sizeof(SysReal)) / (int64_t)sizeof(SysReal);
-  AggEstimateTake(&arena, e, vectors);
+  AggEstimateTake(&arena, e, vectors, nproc);
   SYS_CALL(SysArenaAllocate(&arena));
-  AggEstimateTake(&arena, e, vectors);
+  AggEstimateTake(&arena, e, vectors, nproc);
   e->memory = arena.memory;
   SYS_CUDA(cudaMemsetAsync(e->h, 0, AGG_NUMBERS * sizeof(*e->h), stream));
   SYS_CUDA(cudaMemsetAsync(e->sum, 0, AGG_STEPS * sizeof(*e->sum), stream)); /* all of them travel, of which a pass leaves some */
@@ -129,6 +130,21 @@ SysStatus AggEstimateGetSums(const AggEstimate *e, SysReal sum[], SysStream stre
 SysStatus AggEstimatePutSums(AggEstimate *e, const SysReal sum[], SysStream stream)
 {
   SYS_CUDA(cudaMemcpyAsync(e->sum, sum, AGG_STEPS * sizeof(*sum), cudaMemcpyHostToDevice, stream));
+  return SYS_SUCCESS;
+}
+
+static __global__ void AggAddAllKernel(int nproc, const SysReal *all, SysReal *sum)
+{
+  SysReal part = 0;
+
+  for (int p = 0; p < nproc; p++) part += all[AGG_STEPS * p + threadIdx.x];
+  sum[threadIdx.x] = part;
+}
+
+SysStatus AggEstimateAddAll(AggEstimate *e, int nproc, SysStream stream)
+{
+  AggAddAllKernel<<<1, AGG_STEPS, 0, (cudaStream_t)stream>>>(nproc, e->all, e->sum);
+  SYS_CUDA(cudaGetLastError());
   return SYS_SUCCESS;
 }
 

@@ -3,44 +3,55 @@
    The estimate of eigenvalues of a level on the device: the numbers that PETSc's GMRES and CG would compute, without their vectors' kernels. CUDA loads those at
    their first call, which takes longer than the estimate.
 */
+#include "mat/halo/halo.h"
 #include "ksp/pc/impls/gamg/glue/aggdevice.h"
 
-/* The sums of all processes */
-static PetscErrorCode AmbAggAddSums(const AmbAggLevel *level, AggEstimate *e, SysStatus *status)
+typedef struct {
+  const AmbAggLevel *level;
+  AggEstimate        e;
+  MatHaloComm       *about; /* the devices add up the sums of all processes, and the host does not wait; NULL: the host does, or there is one process */
+  Vec                x, y;  /* of a product */
+} AmbAggPasses;
+
+/* The sums of all processes, on the device in their order */
+static PetscErrorCode AmbAggAddSums(AmbAggPasses *p, SysStatus *status)
 {
   SysReal sum[AGG_STEPS];
 
   PetscFunctionBegin;
-  if (level->size == 1 || *status) PetscFunctionReturn(PETSC_SUCCESS);
-  *status = AggEstimateGetSums(e, sum, PetscDefaultCudaStream);
+  if (p->level->size == 1 || *status) PetscFunctionReturn(PETSC_SUCCESS);
+  if (p->about) {
+    PetscCall(MatHaloGather(p->about, AGG_STEPS, p->e.sum, p->e.all, PetscDefaultCudaStream));
+    *status = AggEstimateAddAll(&p->e, p->level->size, PetscDefaultCudaStream);
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  *status = AggEstimateGetSums(&p->e, sum, PetscDefaultCudaStream);
   if (*status) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, sum, AGG_STEPS, MPIU_REAL, MPIU_SUM, level->comm));
-  *status = AggEstimatePutSums(e, sum, PetscDefaultCudaStream);
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, sum, AGG_STEPS, MPIU_REAL, MPIU_SUM, p->level->comm));
+  *status = AggEstimatePutSums(&p->e, sum, PetscDefaultCudaStream);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A vector of the estimate as one of PETSc's */
-static PetscErrorCode AmbAggPlaceVector(const AmbAggLevel *level, const AggEstimate *e, int k, Vec *x)
+/* A vector of PETSc, whose array changes from product to product: a new vector of several processes takes two reductions */
+static PetscErrorCode AmbAggVectorCreate(const AmbAggPasses *p, Vec *x)
 {
-  const PetscScalar *array = e->v + k * e->stride;
+  const PetscInt n = (PetscInt)p->e.n;
 
   PetscFunctionBegin;
-  if (level->size == 1) PetscCall(VecCreateSeqCUDAWithArray(PETSC_COMM_SELF, 1, (PetscInt)e->n, array, x));
-  else PetscCall(VecCreateMPICUDAWithArray(level->comm, 1, (PetscInt)e->n, PETSC_DETERMINE, array, x));
+  if (p->level->size == 1) PetscCall(VecCreateSeqCUDAWithArray(PETSC_COMM_SELF, 1, n, p->e.v, x));
+  else PetscCall(VecCreateMPICUDAWithArray(p->level->comm, 1, n, p->level->A->rmap->N, p->e.v, x));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* Vector to = A vector from */
-static PetscErrorCode AmbAggMultVector(const AmbAggLevel *level, const AggEstimate *e, int from, int to)
+static PetscErrorCode AmbAggMultVector(const AmbAggPasses *p, int from, int to)
 {
-  Vec x, y;
-
   PetscFunctionBegin;
-  PetscCall(AmbAggPlaceVector(level, e, from, &x));
-  PetscCall(AmbAggPlaceVector(level, e, to, &y));
-  PetscCall(MatMult(level->A, x, y));
-  PetscCall(VecDestroy(&x));
-  PetscCall(VecDestroy(&y));
+  PetscCall(VecCUDAPlaceArray(p->x, p->e.v + from * p->e.stride));
+  PetscCall(VecCUDAPlaceArray(p->y, p->e.v + to * p->e.stride));
+  PetscCall(MatMult(p->level->A, p->x, p->y));
+  PetscCall(VecCUDAResetArray(p->x));
+  PetscCall(VecCUDAResetArray(p->y));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -54,22 +65,23 @@ static PetscErrorCode AmbAggEstimateCheck(SysStatus status)
 
 /* ------------------------------------------------- Arnoldi's method ------------------------------------------------- */
 
-static PetscErrorCode AmbAggArnoldi(const AmbAggLevel *level, AggEstimate *e, PetscReal *emin, PetscReal *emax, PetscBool *done)
+static PetscErrorCode AmbAggArnoldi(AmbAggPasses *p, PetscReal *emin, PetscReal *emax, PetscBool *done)
 {
   const SysStream stream = PetscDefaultCudaStream;
+  AggEstimate    *e      = &p->e;
   SysReal         h[AGG_NUMBERS], sum[AGG_STEPS];
   SysStatus       status;
 
   PetscFunctionBegin;
   status = AggArnoldiStart(e, stream);
-  PetscCall(AmbAggAddSums(level, e, &status));
+  PetscCall(AmbAggAddSums(p, &status));
   for (int k = 0; k < AGG_STEPS; k++) {
     PetscCall(AmbAggEstimateCheck(status));
-    PetscCall(AmbAggMultVector(level, e, k, k + 1));
+    PetscCall(AmbAggMultVector(p, k, k + 1));
     status = AggArnoldiDots(e, k, stream);
-    PetscCall(AmbAggAddSums(level, e, &status));
+    PetscCall(AmbAggAddSums(p, &status));
     if (!status) status = AggArnoldiRemove(e, k, stream);
-    PetscCall(AmbAggAddSums(level, e, &status));
+    PetscCall(AmbAggAddSums(p, &status));
   }
   if (!status) status = AggEstimateGetNumbers(e, h, stream);
   if (!status) status = AggEstimateGetSums(e, sum, stream);
@@ -101,21 +113,22 @@ static void AmbAggRitzValues(const SysReal h[], PetscReal *emin, PetscReal *emax
   AmbAggSingularValues(AGG_STEPS, AGG_STEPS, t, emin, emax);
 }
 
-static PetscErrorCode AmbAggCG(const AmbAggLevel *level, AggEstimate *e, PetscReal *emin, PetscReal *emax, PetscBool *done)
+static PetscErrorCode AmbAggCG(AmbAggPasses *p, PetscReal *emin, PetscReal *emax, PetscBool *done)
 {
   const SysStream stream = PetscDefaultCudaStream;
+  AggEstimate    *e      = &p->e;
   SysReal         h[AGG_NUMBERS];
   SysStatus       status;
 
   PetscFunctionBegin;
   status = AggCGStart(e, stream);
   for (int k = 0; k < AGG_STEPS; k++) {
-    PetscCall(AmbAggAddSums(level, e, &status));
+    PetscCall(AmbAggAddSums(p, &status));
     if (!status) status = AggCGDirection(e, k, stream);
     PetscCall(AmbAggEstimateCheck(status));
-    PetscCall(AmbAggMultVector(level, e, 1, 2));
+    PetscCall(AmbAggMultVector(p, 1, 2));
     status = AggCGDot(e, stream);
-    PetscCall(AmbAggAddSums(level, e, &status));
+    PetscCall(AmbAggAddSums(p, &status));
     if (!status) status = AggCGStep(e, k, stream);
   }
   if (!status) status = AggEstimateGetNumbers(e, h, stream);
@@ -126,19 +139,30 @@ static PetscErrorCode AmbAggCG(const AmbAggLevel *level, AggEstimate *e, PetscRe
 
 PetscErrorCode AmbAggDeviceEstimate(const AmbAggLevel *level, PetscBool spd, PetscReal *emin, PetscReal *emax, PetscBool *done)
 {
-  AggMatrix   M;
-  AggEstimate e = {0};
-  SysStatus   status;
+  AggMatrix    M;
+  AmbAggPasses p     = {.level = level};
+  PetscBool    reach = PETSC_FALSE;
+  SysStatus    status;
 
   PetscFunctionBegin;
   PetscCall(AmbAggDeviceGetMatrix(level, &M, done));
   PetscCall(AmbAggDeviceAgree(level, done));
   if (!*done) PetscFunctionReturn(PETSC_SUCCESS);
-  status = AggEstimateCreate(&M.d, spd ? 3 : AGG_STEPS + 1, PetscDefaultCudaStream, &e);
-  if (!status) status = AggDeviceNoise(e.n, level->A->rmap->rstart, e.v, PetscDefaultCudaStream);
+  if (level->size > 1) {
+    PetscCall(MatHaloCommGet(level->comm, &p.about));
+    PetscCall(MatHaloCommReach(p.about, &reach));
+  }
+  if (!reach) p.about = NULL;
+  status = AggEstimateCreate(&M.d, spd ? 3 : AGG_STEPS + 1, level->size, PetscDefaultCudaStream, &p.e);
+  if (!status) status = AggDeviceNoise(p.e.n, level->A->rmap->rstart, p.e.v, PetscDefaultCudaStream);
   PetscCall(AmbAggDeviceCheck(level, status, "estimate of eigenvalues", done));
-  if (*done && spd) PetscCall(AmbAggCG(level, &e, emin, emax, done));
-  else if (*done) PetscCall(AmbAggArnoldi(level, &e, emin, emax, done));
-  AggEstimateDestroy(&e);
+  if (*done) {
+    PetscCall(AmbAggVectorCreate(&p, &p.x));
+    PetscCall(AmbAggVectorCreate(&p, &p.y));
+    PetscCall((*(spd ? AmbAggCG : AmbAggArnoldi))(&p, emin, emax, done));
+    PetscCall(VecDestroy(&p.x));
+    PetscCall(VecDestroy(&p.y));
+  }
+  AggEstimateDestroy(&p.e);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
