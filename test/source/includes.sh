@@ -33,7 +33,7 @@ petscamb.h < graph/batch/glue
 petscambgraph.h mat/io < graph/io < petscamb.c
 sys < ksp/ksp/impls/fused < ksp/ksp/impls/ambksp < ksp/ksp/impls/ambcg ksp/ksp/impls/ambbcgs ksp/ksp/impls/ambgmres ksp/ksp/impls/ambchebyshev < petscamb.c
 petscamb.h < ksp/ksp/impls/ambksp
-mat/halo < ksp/ksp/impls/ambksp
+mat/halo < ksp/ksp/impls/ambksp ksp/pc/impls/gamg/glue
 mat/shadow/user < ksp/pc/impls/*/glue ksp/pc/impls/ambinverse < petscamb.c
 mat/shadow/user < ksp/ksp/impls/ambksp
 sys < ksp/pc/impls/*/host < ksp/pc/impls/*/cuda < ksp/pc/impls/*/glue
