@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #define _GNU_SOURCE
 #include <errno.h>
+#if defined(__GLIBC__)
+  #include <malloc.h>
+#endif
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -65,6 +68,16 @@ int SysMovePages(void *to, void *from, size_t size)
   (void)size;
   return 0;
 #endif
+}
+
+void SysTrim(size_t least)
+{
+#if defined(__GLIBC__)
+  #if __GLIBC_PREREQ(2, 33)
+  if (mallinfo2().fordblks >= least) (void)malloc_trim(0);
+  #endif
+#endif
+  (void)least;
 }
 
 void SysAdvise(void *p, size_t size)

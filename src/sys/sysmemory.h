@@ -24,6 +24,9 @@ void SysForget(void *, size_t size);
    system cannot; *to then holds no data. */
 int SysMovePages(void *to, void *from, size_t size);
 
+/* Returns malloc()'s free memory to the system if it has at least `least` bytes; for moments before a large allocation that does not come from malloc() */
+void SysTrim(size_t least);
+
 /* Requests huge pages for memory that other code allocated and did not write yet: page faults dominate the first write of a large result */
 void SysAdvise(void *, size_t size);
 
