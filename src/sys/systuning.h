@@ -27,6 +27,7 @@ static inline double SysSeconds(clockid_t clock)
 #define SYS_TUNE_UPDATE  4   /* products with new values before an update */
 #define SYS_TUNE_LASTING 8   /* products of one set of values after which the next set is updated at once */
 #define SYS_TUNE_PRODUCT 0.5 /* ratio: a product in a format over one on the AIJ, one thread */
+#define SYS_TUNE_WAITS   2   /* factor on the products before a conversion of an interpolation, whose two products a cycle seldom repay the format's memory */
 #define SYS_TUNE_SERIAL  0.1 /* fraction of a conversion, an update or a product that does not run in parallel */
 
 /*

@@ -21,6 +21,7 @@ static void MatShadowSetPatience(MatShadow *s)
 
     p->samples = SYS_TUNE_LEAST;
     p->convert = PetscMax(SYS_TUNE_LEAST, SysTunePatience(SYS_TUNE_CONVERT, threads)); /* the last ones are timed */
+    if (s->interpolation) p->convert *= SYS_TUNE_WAITS;
     p->tune    = 0;
     p->update  = SysTunePatience(SYS_TUNE_UPDATE, threads);
     p->lasting = SysTunePatience(SYS_TUNE_LASTING, threads);
@@ -348,8 +349,17 @@ static PetscErrorCode MatShadowExpectLevel_One(Mat A, MatShadow *s, void *ctx)
   PetscCall(MatShadowCheckState(A, s, &csr));
   MatShadowSetPatience(s);
   if (s->phase != MAT_SHADOW_WAITING || s->patience.convert) PetscFunctionReturn(PETSC_SUCCESS);
-  if (s->tune == MAT_SHADOW_TUNE_ONLINE && !MatShadowOnDevice(s)) PetscCall(MatShadowTuneSetUp(A, s, &csr, PETSC_FALSE, &ready));
-  else PetscCall(MatShadowConvert(A, s, &csr));
+  if (MatShadowOnDevice(s)) PetscCall(MatShadowConvert(A, s, &csr));
+  else if (s->tune == MAT_SHADOW_TUNE_ONLINE) PetscCall(MatShadowTuneSetUp(A, s, &csr, PETSC_FALSE, &ready));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MatShadowExpectInterpolation_One(Mat P, MatShadow *s, void *ctx)
+{
+  PetscFunctionBegin;
+  if (s->interpolation || s->level) PetscFunctionReturn(PETSC_SUCCESS);
+  s->interpolation = PETSC_TRUE;
+  if (s->nz >= 0) MatShadowSetPatience(s);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -392,7 +402,8 @@ PetscErrorCode MatShadowLeavesToAIJ(Mat A, PetscBool transpose, MatShadowCSR *cs
 MatShadowLevels MatShadowLevelsNow;
 
 /* A is the fine operator of a Galerkin product with P: a smoother will multiply by A in every iteration, and P will restrict. Prepares both during
-   the set-up that requested the product; otherwise a first solve would end before a conversion paid. */
+   the set-up that requested the product; otherwise a first solve would end before a conversion paid. On the host A is converted at its next product: the set-up's
+   temporary arrays are gone then. */
 PetscErrorCode MatShadowExpectLevel(Mat A, Mat P)
 {
   PetscFunctionBegin;
@@ -401,7 +412,7 @@ PetscErrorCode MatShadowExpectLevel(Mat A, Mat P)
     PetscTryMethod(P, "MatShadowSetValues_C", (Mat, MatShadowValues), (P, MatShadowLevelsNow.values));
   }
   PetscCall(MatShadowForEach(A, MatShadowExpectLevel_One, NULL));
-  if (MatAIJIsCUSPARSE(P)) PetscCall(MatShadowForEach(P, MatShadowExpectLevel_One, NULL));
+  PetscCall(MatShadowForEach(P, MatAIJIsCUSPARSE(P) ? MatShadowExpectLevel_One : MatShadowExpectInterpolation_One, NULL));
   PetscCall(MatShadowDeviceExpectTranspose(P));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
