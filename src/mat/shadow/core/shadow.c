@@ -39,7 +39,9 @@ MatShadowConversions MatShadowConverted;
 /* Returns the model's seconds of a conversion on the host with one thread: other programs may use the other processors */
 static PetscLogDouble MatShadowModelConvert(const MatShadow *s)
 {
-  return SYS_TUNE_CONVERT_FIXED + SYS_TUNE_CONVERT_ENTRY * (double)s->nz + SYS_TUNE_CONVERT_ROW * (double)s->owner->rmap->n;
+  const double bytes = (double)sizeof(PetscScalar) * (double)s->nz;
+
+  return SYS_TUNE_CONVERT_FIXED + SYS_TUNE_CONVERT_ENTRY * (double)s->nz + SYS_TUNE_CONVERT_ROW * (double)s->owner->rmap->n + (bytes >= SYS_TUNE_MAPPED_BYTES ? SYS_TUNE_MAPPED_BYTE * bytes : 0);
 }
 
 /* Begins a set of values in this pattern. The average caps one set's products, so that it soon forgets a long first solve. */
@@ -100,7 +102,7 @@ static PetscErrorCode MatShadowGetCSR(Mat A, const MatShadow *s, MatShadowCSR *c
 
   PetscFunctionBegin;
   PetscCall(PetscMemzero(csr, sizeof(*csr)));
-  csr->values = (SysValues)s->values;
+  csr->values = s->values == MAT_SHADOW_VALUES_EXACT && !MatShadowOnDevice(s) && s->past.sets >= SYS_VALUES_CHANGES ? SYS_VALUES_DOUBLE : (SysValues)s->values;
   PetscCall(MatAIJGetSizes(A, &csr->A));
   *i = csr->A.i;
   *j = csr->A.j;
