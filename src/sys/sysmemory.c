@@ -113,3 +113,8 @@ void SysRelease(void *p, size_t size)
   if (p && mapped) SysUnmap(p, mapped);
   else free(p);
 }
+
+void SysReleasePages(void *p, size_t size)
+{
+  if (p && SysMappedSize(size, SYS_MAPPED_PAGES)) SysForget(p, SysMappedSize(size, SYS_MAPPED_PAGES));
+}

@@ -35,3 +35,6 @@ void SysAdvise(void *, size_t size);
 void *SysAllocate(size_t size);
 void *SysAllocateZero(size_t size);
 void  SysRelease(void *, size_t size);
+
+/* Returns the pages of an array of SysAllocate() to the system, if it is mapped: it then reads as zero */
+void SysReleasePages(void *, size_t size);

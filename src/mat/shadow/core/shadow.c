@@ -418,3 +418,23 @@ PetscErrorCode MatShadowExpectLevel(Mat A, Mat P)
   PetscCall(MatShadowDeviceExpectTranspose(P));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+
+static PetscErrorCode MatShadowForgetStale_One(Mat A, MatShadow *s, void *ctx)
+{
+  MatShadowCSR csr;
+
+  PetscFunctionBegin;
+  if (MatShadowOnDevice(s) || !s->data || !s->ops->forget) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatShadowCheckState(A, s, &csr));
+  if (s->phase == MAT_SHADOW_STALE) (*s->ops->forget)(s->data);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A set-up computes new values of P^T A P: on the host the format's values of A, if they are older than the AIJ's, make room for temporary arrays. The next update
+   writes all values. */
+PetscErrorCode MatShadowForgetStale(Mat A)
+{
+  PetscFunctionBegin;
+  PetscCall(MatShadowForEach(A, MatShadowForgetStale_One, NULL));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

@@ -230,6 +230,7 @@ extern PetscErrorCode MatMultTransposeAdd_MPIShadow(Mat, Vec, Vec, Vec);
 extern PetscErrorCode MatShadowProduct(Mat, PetscBool transpose, Vec x, Vec y, Vec z);
 extern PetscErrorCode MatShadowMakeReady(Mat, MatShadow *, void *);
 extern PetscErrorCode MatShadowExpectLevel(Mat, Mat);
+extern PetscErrorCode MatShadowForgetStale(Mat);
 extern PetscErrorCode MatShadowExpectProducts(Mat, PetscBool transpose);
 extern PetscErrorCode MatShadowLeavesToAIJ(Mat, PetscBool transpose, MatShadowCSR *, PetscBool *);
 
