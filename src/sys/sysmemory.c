@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #define _GNU_SOURCE
 #include <errno.h>
+#if defined(__GLIBC__)
+  #include <malloc.h>
+#endif
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -67,6 +70,16 @@ int SysMovePages(void *to, void *from, size_t size)
 #endif
 }
 
+void SysTrim(size_t least)
+{
+#if defined(__GLIBC__)
+  #if __GLIBC_PREREQ(2, 33)
+  if (mallinfo2().fordblks >= least) (void)malloc_trim(0);
+  #endif
+#endif
+  (void)least;
+}
+
 void SysAdvise(void *p, size_t size)
 {
   if (size >= SYS_MAPPED_PAGES * SYS_HUGE_PAGE) (void)madvise((char *)p + SysMemoryHead(p), (size - SysMemoryHead(p)) / SYS_HUGE_PAGE * SYS_HUGE_PAGE, MADV_HUGEPAGE);
@@ -99,4 +112,9 @@ void SysRelease(void *p, size_t size)
 
   if (p && mapped) SysUnmap(p, mapped);
   else free(p);
+}
+
+void SysReleasePages(void *p, size_t size)
+{
+  if (p && SysMappedSize(size, SYS_MAPPED_PAGES)) SysForget(p, SysMappedSize(size, SYS_MAPPED_PAGES));
 }

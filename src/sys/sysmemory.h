@@ -24,6 +24,9 @@ void SysForget(void *, size_t size);
    system cannot; *to then holds no data. */
 int SysMovePages(void *to, void *from, size_t size);
 
+/* Returns malloc()'s free memory to the system if it has at least `least` bytes; for moments before a large allocation that does not come from malloc() */
+void SysTrim(size_t least);
+
 /* Requests huge pages for memory that other code allocated and did not write yet: page faults dominate the first write of a large result */
 void SysAdvise(void *, size_t size);
 
@@ -32,3 +35,6 @@ void SysAdvise(void *, size_t size);
 void *SysAllocate(size_t size);
 void *SysAllocateZero(size_t size);
 void  SysRelease(void *, size_t size);
+
+/* Returns the pages of an array of SysAllocate() to the system, if it is mapped: it then reads as zero */
+void SysReleasePages(void *, size_t size);

@@ -27,6 +27,7 @@ static inline double SysSeconds(clockid_t clock)
 #define SYS_TUNE_UPDATE  4   /* products with new values before an update */
 #define SYS_TUNE_LASTING 8   /* products of one set of values after which the next set is updated at once */
 #define SYS_TUNE_PRODUCT 0.5 /* ratio: a product in a format over one on the AIJ, one thread */
+#define SYS_TUNE_WAITS   2   /* factor on the products before a conversion of an interpolation, whose two products a cycle seldom repay the format's memory */
 #define SYS_TUNE_SERIAL  0.1 /* fraction of a conversion, an update or a product that does not run in parallel */
 
 /*
@@ -56,6 +57,8 @@ static inline int SysTunePatience(int one, int threads)
 #define SYS_TUNE_CONVERT_FIXED 1.e-4     /* expected seconds of a conversion on the host, one thread: constant part */
 #define SYS_TUNE_CONVERT_ENTRY 5.e-9     /* seconds a nonzero */
 #define SYS_TUNE_CONVERT_ROW   5.e-8     /* seconds a row */
+#define SYS_TUNE_MAPPED_BYTES  8388608.  /* bytes of values from which on the format's memory is new to the process, and the system clears it */
+#define SYS_TUNE_MAPPED_BYTE   5.e-10    /* seconds a byte of these; 0.1 to 2.4 ns were measured in a virtual machine */
 #define SYS_TUNE_RECENT        4         /* limit, in SYS_TUNE_LASTING products, of one set of values in the average of products a set */
 #define SYS_TUNE_REPAID        1.25      /* ratio: measured gain of the recent sets of values over the measured cost of an update, from which on sets are updated */
 #define SYS_TUNE_UPDATE_MOST   32        /* products with new values after which they are updated whatever the measurements */

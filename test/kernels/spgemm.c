@@ -927,7 +927,7 @@ static Matrix *Unwrapped(Matrix *A)
   return B;
 }
 
-/* P^T A P of nodes' unknowns uses a window: few columns of A P and P^T remain. Try() checks values and bits. */
+/* P^T A P of nodes' unknowns uses a window: few runs of columns of A P and P^T remain. Try() checks values and bits. */
 static void Chain(const SpgemmKernels *kernels)
 {
   static const int threads[] = {1, 2, 7};
@@ -954,7 +954,7 @@ static void Chain(const SpgemmKernels *kernels)
     wrong = Try(kernels, SPGEMM_AUTO, threads[t], &test, SameBits(&test, threads[t]) ? bits : NULL);
     if (SpgemmCreateWith(kernels, SPGEMM_PTAP, &a, &p, NULL, &options, &S, &info)) abort();
     SpgemmDestroy(&S); /* with the result */
-    wrong |= info.bytes_kept - (double)test.R[0]->nz * (double)(sizeof(SysInt) + sizeof(SysScalar)) > 0.4 * ((double)inner->nz * (double)(sizeof(SysInt) + sizeof(SysScalar)) + (double)P[0]->nz * (double)(2 * sizeof(SysInt) + sizeof(SysScalar)));
+    wrong |= info.bytes_kept - (double)test.R[0]->nz * (double)(sizeof(SysInt) + sizeof(SysScalar)) > 0.15 * ((double)inner->nz * (double)(sizeof(SysInt) + sizeof(SysScalar)) + (double)P[0]->nz * (double)(2 * sizeof(SysInt) + sizeof(SysScalar)));
   }
   Report("window of the intermediate", kernels->name, wrong);
   free(bits);

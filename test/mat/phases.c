@@ -109,7 +109,8 @@ static PetscInt RowLong(PetscInt i, PetscInt M, PetscInt N, PetscInt cols[])
   return k;
 }
 
-static const TestShape many = {"many", 15000, 15000, RowLong, TestValueGeneral, PETSC_FALSE};
+static const TestShape large = {"large", 160000, 160000, RowLong, TestValueGeneral, PETSC_FALSE};
+static const TestShape many  = {"many", 15000, 15000, RowLong, TestValueGeneral, PETSC_FALSE};
 
 /* With more threads a conversion costs less and a product gains more: fewer products on the AIJ. A small matrix has one thread, whatever there are. */
 static PetscErrorCode WaitsWithThreads(TestDiff *d)
@@ -242,6 +243,72 @@ static PetscErrorCode ConvertsEarly(TestDiff *d)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscScalar ValueFloat(PetscInt i, PetscInt j)
+{
+  return 1 + (i + j) % 7;
+}
+
+static const TestShape floats = {"floats", 15000, 15000, RowLong, ValueFloat, PETSC_FALSE};
+
+/* The smallest exact storage of values is sought for values that last, not after several changes */
+static PetscErrorCode SeeksStorage(TestDiff *d)
+{
+  const MatShadowConversions converted = MatShadowConverted;
+  const int                  before    = SysThreads();
+
+  PetscFunctionBeginUser;
+  SysThreadsSet(1);
+  for (PetscInt changes = 0; changes < 4; changes += 3) {
+    Mat        A;
+    MatShadow *s;
+
+    PetscCall(TestShapeCreate(&floats, NULL, &A));
+    PetscCall(MatShadowSetTune(A, MAT_SHADOW_TUNE_MEASURE));
+    PetscCall(MatShadowSetValues(A, MAT_SHADOW_VALUES_EXACT));
+    PetscCall(MatShadowGet(A, &s));
+    PetscCall(TestMultiply(A, 20));
+    s->past.since      = -1e9;
+    MatShadowConverted = (MatShadowConversions){.begin = -1e9, .actual = 1, .expected = 1};
+    PetscCall(Step(A, changes, 20));
+    PetscCall(TestMultiply(A, 30));
+    TestExpect(d, "the storage of values", (PetscBool)(s->data && (s->info.bytes_stored < (double)sizeof(PetscScalar) * s->nz) == (sizeof(PetscScalar) == 8 && !changes)));
+    PetscCall(MatDestroy(&A));
+  }
+  MatShadowConverted = converted;
+  SysThreadsSet(before);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A conversion of a large matrix, whose memory is new to the process, waits longer: the time set here is enough without the system's work alone */
+static PetscErrorCode CountsPages(TestDiff *d)
+{
+  const MatShadowConversions converted = MatShadowConverted;
+  const int                  before    = SysThreads();
+
+  PetscFunctionBeginUser;
+  SysThreadsSet(1);
+  for (PetscInt paged = 0; paged < 2; paged++) {
+    const PetscLogDouble bytes = 15. * 160000 * sizeof(PetscScalar), work = SYS_TUNE_CONVERT_ENTRY * 15 * 160000 + SYS_TUNE_CONVERT_ROW * 160000;
+    const PetscLogDouble time = (1.1 * work + 1e-3 + (paged ? SYS_TUNE_MAPPED_BYTE * bytes : 0)) / SYS_TUNE_EARLY;
+    Mat                  A;
+    MatShadow           *s;
+
+    PetscCall(TestShapeCreate(&large, NULL, &A));
+    PetscCall(MatShadowSetTune(A, MAT_SHADOW_TUNE_MEASURE));
+    PetscCall(MatShadowGet(A, &s));
+    PetscCall(TestMultiply(A, 35));
+    PetscCall(Step(A, 1, 35));
+    s->past.since      = SysSeconds(CLOCK_THREAD_CPUTIME_ID) - time;
+    MatShadowConverted = (MatShadowConversions){.begin = -1e9};
+    PetscCall(Step(A, 1, 5));
+    TestExpect(d, "the pages of the format are not counted", (PetscBool)(s->phase == (paged ? MAT_SHADOW_CURRENT : MAT_SHADOW_WAITING)));
+    PetscCall(MatDestroy(&A));
+  }
+  MatShadowConverted = converted;
+  SysThreadsSet(before);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* From the second update on, its time and the times of the trial decide how many products repay it: none here, or one */
 static PetscErrorCode MeasuresUpdates(TestDiff *d)
 {
@@ -345,7 +412,7 @@ static PetscErrorCode Contradicts(TestDiff *d)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The fine operator of a Galerkin product is converted at once, and so are its new values */
+/* The fine operator of a Galerkin product is converted at the first product with a vector, not in the set-up, and so are its new values */
 static PetscErrorCode Level(TestDiff *d)
 {
   Mat        A, C;
@@ -354,11 +421,13 @@ static PetscErrorCode Level(TestDiff *d)
   PetscFunctionBeginUser;
   PetscCall(Create(PETSC_FALSE, &A, &s));
   PetscCall(MatPtAP(A, A, MAT_INITIAL_MATRIX, PETSC_DEFAULT, &C));
-  TestExpect(d, "the operator is not converted", (PetscBool)(s->level && s->phase == MAT_SHADOW_CURRENT && s->info.conversions == 1));
+  TestExpect(d, "the operator is converted in the set-up", (PetscBool)(s->level && s->phase == MAT_SHADOW_WAITING));
+  PetscCall(TestMultiply(A, 1));
+  TestExpect(d, "the operator is not converted", (PetscBool)(s->phase == MAT_SHADOW_CURRENT && s->info.conversions == 1));
   s->trial[0].verdict = MAT_SHADOW_FOR_FORMAT;
   PetscCall(MatScale(A, 2.0));
   PetscCall(TestMultiply(A, 1));
-  ExpectMade(d, "new values are not taken over", s, MAT_SHADOW_CURRENT, 0, 1);
+  ExpectMade(d, "new values are not taken over", s, MAT_SHADOW_CURRENT, 0, 2);
   PetscCall(MatDestroy(&C));
   PetscCall(MatDestroy(&A));
   PetscCall(Create(PETSC_FALSE, &A, &s));
@@ -366,6 +435,77 @@ static PetscErrorCode Level(TestDiff *d)
   TestExpect(d, "an operand of another product is converted", (PetscBool)(!s->level && s->phase == MAT_SHADOW_WAITING));
   PetscCall(MatDestroy(&C));
   PetscCall(MatDestroy(&A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscInt RowAggregate(PetscInt i, PetscInt M, PetscInt N, PetscInt cols[])
+{
+  cols[0] = i / 100;
+  return 1;
+}
+
+/* New values of a Galerkin product: the format's old values make room, and the next update writes all */
+static PetscErrorCode MakesRoom(TestDiff *d)
+{
+  static const TestShape aggregates = {"aggregates", 160000, 1600, RowAggregate, TestValueGeneral, PETSC_FALSE};
+  Mat                    A, B, P, C;
+  Vec                    x, y, z;
+  PetscReal              norm, error;
+  MatShadow             *s;
+
+  PetscFunctionBeginUser;
+  PetscCall(TestShapeCreate(&large, NULL, &A));
+  PetscCall(MatShadowSetTune(A, MAT_SHADOW_TUNE_MEASURE));
+  PetscCall(MatShadowGet(A, &s));
+  PetscCall(TestShapeCreate(&aggregates, NULL, &P));
+  PetscCall(MatCreateVecs(A, &x, &y));
+  PetscCall(VecDuplicate(y, &z));
+  PetscCall(VecSetRandom(x, NULL));
+  PetscCall(MatPtAP(A, P, MAT_INITIAL_MATRIX, PETSC_DEFAULT, &C));
+  PetscCall(TestMultiply(A, 1));
+  TestExpect(d, "the level is not converted", (PetscBool)(s->phase == MAT_SHADOW_CURRENT));
+  s->trial[0].verdict = MAT_SHADOW_FOR_FORMAT;
+  PetscCall(MatScale(A, 2.0));
+  PetscCall(MatPtAP(A, P, MAT_REUSE_MATRIX, PETSC_DEFAULT, &C));
+  TestExpect(d, "old values stay during the product", (PetscBool)(s->phase == MAT_SHADOW_STALE && s->data));
+  PetscCall(MatMult(A, x, y));
+  TestExpect(d, "new values are not taken over", (PetscBool)(s->phase == MAT_SHADOW_CURRENT && s->info.updates == 1 && s->made[1] == 2));
+  PetscCall(MatConvert(A, MATSEQAIJ, MAT_INITIAL_MATRIX, &B));
+  PetscCall(MatMult(B, x, z));
+  PetscCall(VecNorm(z, NORM_2, &norm));
+  PetscCall(VecAXPY(z, -1.0, y));
+  PetscCall(VecNorm(z, NORM_2, &error));
+  TestExpect(d, "values are lost", (PetscBool)(error <= 100 * PETSC_MACHINE_EPSILON * norm));
+  PetscCall(VecDestroy(&x));
+  PetscCall(VecDestroy(&y));
+  PetscCall(VecDestroy(&z));
+  PetscCall(MatDestroy(&C));
+  PetscCall(MatDestroy(&P));
+  PetscCall(MatDestroy(&B));
+  PetscCall(MatDestroy(&A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* P of a Galerkin product has two products a cycle: it is converted later than other matrices */
+static PetscErrorCode Interpolation(TestDiff *d)
+{
+  Mat        A, P, C;
+  MatShadow *s, *t;
+
+  PetscFunctionBeginUser;
+  for (PetscInt before = 0; before < 2; before++) {
+    PetscCall(Create(PETSC_FALSE, &A, &s));
+    PetscCall(Create(PETSC_FALSE, &P, &t));
+    PetscCall(TestMultiply(P, before));
+    PetscCall(MatPtAP(A, P, MAT_INITIAL_MATRIX, PETSC_DEFAULT, &C));
+    PetscCall(TestMultiply(P, SYS_TUNE_WAITS * SYS_TUNE_CONVERT - before));
+    TestExpect(d, "an interpolation is converted too early", (PetscBool)(t->interpolation && !t->level && t->phase == MAT_SHADOW_WAITING));
+    PetscCall(TestMultiply(P, 1));
+    TestExpect(d, "an interpolation is not converted", (PetscBool)(t->info.conversions == 1));
+    PetscCall(MatDestroy(&C));
+    PetscCall(MatDestroy(&P));
+    PetscCall(MatDestroy(&A));
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -486,11 +626,15 @@ static const TestCase tests[] = {
   {"threads",                WaitsWithThreads},
   {"new values",             Renews          },
   {"early conversions",      ConvertsEarly   },
+  {"storage of values",      SeeksStorage    },
+  {"new memory",             CountsPages     },
   {"measured updates",       MeasuresUpdates },
   {"another pattern",        Forgets         },
   {"an unclear verdict",     LooksAgain      },
   {"contradictory rounds",   Contradicts     },
   {"a level of multigrid",   Level           },
+  {"an interpolation",       Interpolation   },
+  {"values make room",       MakesRoom       },
   {"settings of duplicates", Duplicates      },
   {"shadows that are gone",  ComesBack       },
   {"-mat_seqaij_type",       TypeOfAIJ       },

@@ -21,6 +21,7 @@ static void MatShadowSetPatience(MatShadow *s)
 
     p->samples = SYS_TUNE_LEAST;
     p->convert = PetscMax(SYS_TUNE_LEAST, SysTunePatience(SYS_TUNE_CONVERT, threads)); /* the last ones are timed */
+    if (s->interpolation) p->convert *= SYS_TUNE_WAITS;
     p->tune    = 0;
     p->update  = SysTunePatience(SYS_TUNE_UPDATE, threads);
     p->lasting = SysTunePatience(SYS_TUNE_LASTING, threads);
@@ -38,7 +39,9 @@ MatShadowConversions MatShadowConverted;
 /* Returns the model's seconds of a conversion on the host with one thread: other programs may use the other processors */
 static PetscLogDouble MatShadowModelConvert(const MatShadow *s)
 {
-  return SYS_TUNE_CONVERT_FIXED + SYS_TUNE_CONVERT_ENTRY * (double)s->nz + SYS_TUNE_CONVERT_ROW * (double)s->owner->rmap->n;
+  const double bytes = (double)sizeof(PetscScalar) * (double)s->nz;
+
+  return SYS_TUNE_CONVERT_FIXED + SYS_TUNE_CONVERT_ENTRY * (double)s->nz + SYS_TUNE_CONVERT_ROW * (double)s->owner->rmap->n + (bytes >= SYS_TUNE_MAPPED_BYTES ? SYS_TUNE_MAPPED_BYTE * bytes : 0);
 }
 
 /* Begins a set of values in this pattern. The average caps one set's products, so that it soon forgets a long first solve. */
@@ -99,7 +102,7 @@ static PetscErrorCode MatShadowGetCSR(Mat A, const MatShadow *s, MatShadowCSR *c
 
   PetscFunctionBegin;
   PetscCall(PetscMemzero(csr, sizeof(*csr)));
-  csr->values = (SysValues)s->values;
+  csr->values = s->values == MAT_SHADOW_VALUES_EXACT && !MatShadowOnDevice(s) && s->past.sets >= SYS_VALUES_CHANGES ? SYS_VALUES_DOUBLE : (SysValues)s->values;
   PetscCall(MatAIJGetSizes(A, &csr->A));
   *i = csr->A.i;
   *j = csr->A.j;
@@ -348,8 +351,17 @@ static PetscErrorCode MatShadowExpectLevel_One(Mat A, MatShadow *s, void *ctx)
   PetscCall(MatShadowCheckState(A, s, &csr));
   MatShadowSetPatience(s);
   if (s->phase != MAT_SHADOW_WAITING || s->patience.convert) PetscFunctionReturn(PETSC_SUCCESS);
-  if (s->tune == MAT_SHADOW_TUNE_ONLINE && !MatShadowOnDevice(s)) PetscCall(MatShadowTuneSetUp(A, s, &csr, PETSC_FALSE, &ready));
-  else PetscCall(MatShadowConvert(A, s, &csr));
+  if (MatShadowOnDevice(s)) PetscCall(MatShadowConvert(A, s, &csr));
+  else if (s->tune == MAT_SHADOW_TUNE_ONLINE) PetscCall(MatShadowTuneSetUp(A, s, &csr, PETSC_FALSE, &ready));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MatShadowExpectInterpolation_One(Mat P, MatShadow *s, void *ctx)
+{
+  PetscFunctionBegin;
+  if (s->interpolation || s->level) PetscFunctionReturn(PETSC_SUCCESS);
+  s->interpolation = PETSC_TRUE;
+  if (s->nz >= 0) MatShadowSetPatience(s);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -392,7 +404,8 @@ PetscErrorCode MatShadowLeavesToAIJ(Mat A, PetscBool transpose, MatShadowCSR *cs
 MatShadowLevels MatShadowLevelsNow;
 
 /* A is the fine operator of a Galerkin product with P: a smoother will multiply by A in every iteration, and P will restrict. Prepares both during
-   the set-up that requested the product; otherwise a first solve would end before a conversion paid. */
+   the set-up that requested the product; otherwise a first solve would end before a conversion paid. On the host A is converted at its next product: the set-up's
+   temporary arrays are gone then. */
 PetscErrorCode MatShadowExpectLevel(Mat A, Mat P)
 {
   PetscFunctionBegin;
@@ -401,7 +414,27 @@ PetscErrorCode MatShadowExpectLevel(Mat A, Mat P)
     PetscTryMethod(P, "MatShadowSetValues_C", (Mat, MatShadowValues), (P, MatShadowLevelsNow.values));
   }
   PetscCall(MatShadowForEach(A, MatShadowExpectLevel_One, NULL));
-  if (MatAIJIsCUSPARSE(P)) PetscCall(MatShadowForEach(P, MatShadowExpectLevel_One, NULL));
+  PetscCall(MatShadowForEach(P, MatAIJIsCUSPARSE(P) ? MatShadowExpectLevel_One : MatShadowExpectInterpolation_One, NULL));
   PetscCall(MatShadowDeviceExpectTranspose(P));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MatShadowForgetStale_One(Mat A, MatShadow *s, void *ctx)
+{
+  MatShadowCSR csr;
+
+  PetscFunctionBegin;
+  if (MatShadowOnDevice(s) || !s->data || !s->ops->forget) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatShadowCheckState(A, s, &csr));
+  if (s->phase == MAT_SHADOW_STALE) (*s->ops->forget)(s->data);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A set-up computes new values of P^T A P: on the host the format's values of A, if they are older than the AIJ's, make room for temporary arrays. The next update
+   writes all values. */
+PetscErrorCode MatShadowForgetStale(Mat A)
+{
+  PetscFunctionBegin;
+  PetscCall(MatShadowForEach(A, MatShadowForgetStale_One, NULL));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -90,12 +90,13 @@ typedef struct _MatShadow {
   MatShadowSOR            sor;  /* the order of rows in sweeps of MatSOR() */
   void                   *params;
   MatShadowPhase          phase;
-  const MatShadowOps     *side;  /* the functions of the format on the host or on the device */
-  const MatShadowOps     *ops;   /* the functions that created data */
-  void                   *data;  /* the matrix in the format, in the phases CURRENT and STALE */
-  PetscBool               tuned; /* on the device: tuning would be repaid */
-  PetscBool               level; /* the owner is a multigrid level, whose products repay a conversion */
-  PetscInt                look;  /* products with this pattern after which an unclear verdict is tried again, or 0 */
+  const MatShadowOps     *side;          /* the functions of the format on the host or on the device */
+  const MatShadowOps     *ops;           /* the functions that created data */
+  void                   *data;          /* the matrix in the format, in the phases CURRENT and STALE */
+  PetscBool               tuned;         /* on the device: tuning would be repaid */
+  PetscBool               level;         /* the owner is a multigrid level, whose products repay a conversion */
+  PetscBool               interpolation; /* the owner was P of P^T A P */
+  PetscInt                look;          /* products with this pattern after which an unclear verdict is tried again, or 0 */
   PetscObjectState        state, nonzerostate;
   const PetscInt         *i, *j; /* the host's arrays, also for products on the device: they identify the pattern */
   PetscInt                nz;
@@ -229,6 +230,7 @@ extern PetscErrorCode MatMultTransposeAdd_MPIShadow(Mat, Vec, Vec, Vec);
 extern PetscErrorCode MatShadowProduct(Mat, PetscBool transpose, Vec x, Vec y, Vec z);
 extern PetscErrorCode MatShadowMakeReady(Mat, MatShadow *, void *);
 extern PetscErrorCode MatShadowExpectLevel(Mat, Mat);
+extern PetscErrorCode MatShadowForgetStale(Mat);
 extern PetscErrorCode MatShadowExpectProducts(Mat, PetscBool transpose);
 extern PetscErrorCode MatShadowLeavesToAIJ(Mat, PetscBool transpose, MatShadowCSR *, PetscBool *);
 

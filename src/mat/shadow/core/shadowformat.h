@@ -129,6 +129,7 @@ typedef struct {
   MatShadowMultFunction *mult, *multtranspose;
   void (*describe)(const void *data, MatShadowInfo *info, double figure[]); /* sets the format's part of info, and its figures */
   void (*destroy)(void *data);                                              /* no-op if data is NULL */
+  void (*forget)(void *data);                                               /* on the host: returns the memory of many values to the system until update(); may be NULL */
   void (*load)(SysStream);                                                  /* on the device: runs the kernels of first conversions and products once, in another thread; may be NULL */
 
   const MatShadowFigure *figures;                                           /* ends with a NULL name */

@@ -281,6 +281,7 @@ const MatShadowFormat MatShadowFormatAMB = {
   .host.multtranspose = AmbHostMultTranspose,
   .host.describe      = DescribeHost_AMB,
   .host.destroy       = AmbHostDestroy,
+  .host.forget        = AmbHostForget,
   .host.figures       = AmbHostFigures,
   .host.view          = ViewHost_AMB,
 #if defined(SYS_HAVE_DEVICE)

@@ -363,6 +363,18 @@ double AmbHostBytes(const AmbHost *A)
          sizeof(*A->tile) * (double)A->ntile;
 }
 
+static size_t AmbHostValuesSize(const AmbHost *A)
+{
+  return SysStorageSize(A->values.stored) * (size_t)(AMB_C * A->block_size * A->nstep);
+}
+
+void AmbHostForget(void *data)
+{
+  AmbHost *A = (AmbHost *)data;
+
+  SysReleasePages(A->val, AmbHostValuesSize(A));
+}
+
 void AmbHostDestroy(void *data)
 {
   AmbHost *A = (AmbHost *)data;
@@ -374,7 +386,7 @@ void AmbHostDestroy(void *data)
   SysRelease(A->start, sizeof(*A->start) * (A->nchunk + A->ntile));
   SysRelease(A->perm, sizeof(*A->perm) * A->nperm);
   SysRelease(A->col, sizeof(*A->col) * AMB_C * A->nstep);
-  SysRelease(A->val, SysStorageSize(A->values.stored) * AMB_C * A->block_size * A->nstep);
+  SysRelease(A->val, AmbHostValuesSize(A));
   SysStretchesDestroy(&A->work);
   free(A);
 }

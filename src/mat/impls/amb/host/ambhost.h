@@ -144,3 +144,6 @@ SysStatus AmbHostMultTranspose(void *data, const SysCSR *, SysScalar alpha, cons
 
 double AmbHostBytes(const AmbHost *);
 void   AmbHostDestroy(void *data);
+
+/* Returns the memory of values that are mapped to the system; AmbHostUpdate() must follow */
+void AmbHostForget(void *data);

@@ -359,6 +359,7 @@ static PetscErrorCode MatProductNumeric_HashGEMM(Mat C)
     PetscCall(HashGEMMReset(p));
     PetscCall(HashGEMMMake(C, p));
   } else if (change == HASHGEMM_NEW_VALUES) {
+    if (C->product->type == MATPRODUCT_PtAP) PetscCall(MatShadowForgetStale(C->product->A));
     if (p->between && (news[1] || news[2])) PetscCall(HashGEMMRenewBetween(C, p));
     if (p->parallel) {
       HashGEMMGetParallelFactors(C, p, &type, &A, &B);

@@ -11,12 +11,15 @@
    The kernels of the first step compute a chunk. Those of the second step then compute the rows of the result whose last row of A P is in the window.
    Pages of rows that no later row of the result needs move to the end of the window, since clearing new pages takes longer than a chunk.
 
-   Only columns remain after the product, without those of rows with their predecessor's columns, as a node's unknowns have: of A P, and of P^T with the
+   The values of P^T exist for one chunk at a time.
+
+   Only columns remain after the product, as runs, without those of rows with their predecessor's columns, as a node's unknowns have: of A P, and of P^T with the
    positions in P. New values expand them part by part, in each thread's memory.
 
    The bits are those of whole steps: parts consist of the same batches, and each sum has the same order.
 
-   Work besides the two steps: a pass over A P and P^T. Memory: the window, 4 bytes an entry of A P and 8 an entry of P^T, in rows unlike their predecessor.
+   Work besides the two steps: a pass over A P and P^T. Memory: the window, a chunk's values of P^T, 5 bytes a run of A P and 9 a run of P^T, in rows unlike their
+   predecessor.
 */
 #include <stdlib.h>
 #include <string.h>
@@ -27,23 +30,28 @@
 #if !defined(SPGEMM_CHAIN_LEAST)    /* tests use less */
   #define SPGEMM_CHAIN_LEAST 500000 /* entries of A from which on a window pays */
 #endif
-#define PARTS       8   /* least parts of a chunk: a part's expanded rows stay in a thread's caches */
-#define CHUNKS      4   /* chunks: more need a smaller window, but threads wait for one another twice a chunk */
-#define SAME_ROWS   0.5 /* least fraction of A's rows with their predecessor's columns */
-#define WINDOW_MOST 0.6 /* largest window, as a fraction of the rows of A P */
-#define SAMPLED     256 /* least rows of the result in the sample of its compression */
+#define PARTS       8         /* least parts of a chunk: a part's expanded rows stay in a thread's caches */
+#define CHUNKS      4         /* chunks: more need a smaller window, but threads wait for one another twice a chunk */
+#define SAME_ROWS   0.5       /* least fraction of A's rows with their predecessor's columns */
+#define WINDOW_MOST 0.6       /* largest window, as a fraction of the rows of A P */
+#define SAMPLED     256       /* least rows of the result in the sample of its compression */
+#define RUN_MOST    256       /* most columns of a run */
+#define TRIM_LEAST  (1. / 16) /* fraction of the bytes of A from which on malloc()'s free memory returns to the system before and after a product */
 
-/* Columns of a matrix's rows, without those of rows with their predecessor's columns; a part's first row is always present */
+/* Columns of a matrix's rows as runs of consecutive columns, without those of rows with their predecessor's columns; a part's first row is always present */
 typedef struct {
-  SysInt  *j, *from; /* from: position of a transpose's entry in the original, or NULL */
-  int64_t  nz, *at;  /* at: each part's first entry */
-  uint8_t *same;     /* one byte a row */
+  SysInt  *col;       /* each run's first column */
+  uint8_t *more;      /* each run's columns after the first */
+  SysInt  *offset;    /* of a transpose: position of each of the run's entries in its row of the original; otherwise NULL */
+  int64_t  nrun, *at; /* at: each part's first run */
+  uint8_t *same;      /* one byte a row */
 } ChainRows;
 
 typedef struct {
   int        part[2];     /* of each step, the first part of the next chunk */
   int64_t    needed;      /* first row of A P that later chunks need */
   ChainRows  rows;        /* of A P; same points to the flags of all rows */
+  ChainRows  turned;      /* of P^T, likewise */
   int64_t    first, last; /* rows of the result */
   SysInt    *j;           /* their entries, until SpgemmChainFill() */
   SysScalar *a;
@@ -53,7 +61,7 @@ typedef struct {
 struct SpgemmChain {
   int         nchunk;
   ChainChunk *chunk;
-  ChainRows   turned; /* P^T */
+  uint8_t    *same; /* of P^T */
 };
 
 /* An array with a moving window: bytes first <= x < end have memory */
@@ -117,14 +125,18 @@ static SysInt *ChainReach(const SysCSR *T)
   return reach;
 }
 
-int SpgemmChainChunks(const Spgemm *S, const SysCSR *A, const SysCSR *P)
+int SpgemmChainPossible(const Spgemm *S, const SysCSR *A, const SysCSR *P)
+{
+  return S->type == SPGEMM_PTAP && S->options.accumulator == SPGEMM_AUTO && A->i[A->m] >= SPGEMM_CHAIN_LEAST && P->n >= SAMPLED && SpgemmLikeRowsSample(A, 0) >= SAME_ROWS;
+}
+
+int SpgemmChainChunks(const Spgemm *S, const SysCSR *A)
 {
   const SysCSR *T = &S->transpose.T;
   SysInt       *reach;
   int64_t       most = 0;
 
-  if (S->type != SPGEMM_PTAP || S->reverse || S->options.accumulator != SPGEMM_AUTO || A->i[A->m] < SPGEMM_CHAIN_LEAST || P->n < SAMPLED) return 1;
-  if (SpgemmLikeRowsSample(A, 0) < SAME_ROWS) return 1;
+  if (S->reverse) return 1;
   reach = ChainReach(T);
   if (!reach) return 1;
   for (int64_t k = 1, c = 0; k <= CHUNKS; k++) {
@@ -141,18 +153,28 @@ int SpgemmChainChunks(const Spgemm *S, const SysCSR *A, const SysCSR *P)
 
 static double ChainRowsBytes(const ChainRows *R)
 {
-  return (double)R->nz * (double)sizeof(*R->j) * (R->from ? 2 : 1);
+  return (double)R->nrun * (double)(sizeof(*R->col) + sizeof(*R->more) + (R->offset ? sizeof(*R->offset) : 0));
 }
 
 static void ChainRowsDestroy(ChainRows *R)
 {
-  SpgemmRelease(R->j, sizeof(*R->j) * (size_t)R->nz);
-  SpgemmRelease(R->from, sizeof(*R->from) * (size_t)R->nz);
+  SpgemmRelease(R->col, sizeof(*R->col) * (size_t)R->nrun);
+  SpgemmRelease(R->more, sizeof(*R->more) * (size_t)R->nrun);
+  SpgemmRelease(R->offset, sizeof(*R->offset) * (size_t)R->nrun);
   free(R->at);
 }
 
+/* Returns the length of the run that begins at entry k. from: of a transpose, the entries' positions in the original, whose row starts are start[]; or NULL */
+static SYS_INLINE SysInt ChainRun(const SysInt *j, const SysInt *from, const SysInt *start, SysInt k, SysInt end)
+{
+  SysInt n = 1;
+
+  while (k + n < end && n < RUN_MOST && j[k + n] == j[k] + n && (!from || from[k + n] - start[j[k + n]] == from[k] - start[j[k]])) n++;
+  return n;
+}
+
 /* Stores the columns of nparts parts, and sets same[] of their rows */
-static SysStatus ChainRowsCreate(int nthread, int nparts, const int64_t *cuts, const SysInt *i, const SysInt *j, const SysInt *from, uint8_t *same, ChainRows *R)
+static SysStatus ChainRowsCreate(int nthread, int nparts, const int64_t *cuts, const SysInt *i, const SysInt *j, const SysInt *from, const SysInt *start, uint8_t *same, ChainRows *R)
 {
   R->at   = malloc(sizeof(*R->at) * ((size_t)nparts + 1));
   R->same = same;
@@ -166,15 +188,17 @@ static SysStatus ChainRowsCreate(int nthread, int nparts, const int64_t *cuts, c
       const SysInt n = i[r + 1] - i[r], *row = j + i[r];
 
       same[r] = r > 0 && n > 1 && i[r] - i[r - 1] == n && row[0] == row[-(int64_t)n] && !memcmp(row, row - n, sizeof(*row) * (size_t)n);
-      if (r == cuts[t] || !same[r]) R->at[t + 1] += n;
+      if (r > cuts[t] && same[r]) continue;
+      for (SysInt k = i[r]; k < i[r + 1]; k += ChainRun(j, from, start, k, i[r + 1])) R->at[t + 1]++;
     }
   }
   R->at[0] = 0;
   for (int t = 0; t < nparts; t++) R->at[t + 1] += R->at[t];
-  R->nz   = R->at[nparts];
-  R->j    = SpgemmAllocate(sizeof(*R->j) * (size_t)R->nz);
-  R->from = from ? SpgemmAllocate(sizeof(*R->from) * (size_t)R->nz) : NULL;
-  if (!R->j || (from && !R->from)) return SYS_OUT_OF_MEMORY;
+  R->nrun   = R->at[nparts];
+  R->col    = SpgemmAllocate(sizeof(*R->col) * (size_t)R->nrun);
+  R->more   = SpgemmAllocate(sizeof(*R->more) * (size_t)R->nrun);
+  R->offset = from ? SpgemmAllocate(sizeof(*R->offset) * (size_t)R->nrun) : NULL;
+  if (!R->col || !R->more || (from && !R->offset)) return SYS_OUT_OF_MEMORY;
 #if defined(_OPENMP)
   #pragma omp parallel for num_threads(nthread) schedule(static) if (nthread > 1)
 #endif
@@ -182,12 +206,13 @@ static SysStatus ChainRowsCreate(int nthread, int nparts, const int64_t *cuts, c
     int64_t at = R->at[t];
 
     for (int64_t r = cuts[t]; r < cuts[t + 1]; r++) {
-      const SysInt n = i[r + 1] - i[r];
-
       if (r > cuts[t] && same[r]) continue;
-      memcpy(R->j + at, j + i[r], sizeof(*j) * (size_t)n);
-      if (from) memcpy(R->from + at, from + i[r], sizeof(*from) * (size_t)n);
-      at += n;
+      for (SysInt k = i[r], n; k < i[r + 1]; k += n, at++) {
+        n           = ChainRun(j, from, start, k, i[r + 1]);
+        R->col[at]  = j[k];
+        R->more[at] = (uint8_t)(n - 1);
+        if (from) R->offset[at] = from[k] - start[j[k]];
+      }
     }
   }
   return SYS_SUCCESS;
@@ -196,33 +221,39 @@ static SysStatus ChainRowsCreate(int nthread, int nparts, const int64_t *cuts, c
 /* Expands part t's columns; row r begins at j + i[r] */
 static void ChainRowsExpand(const ChainRows *R, int t, int64_t first, int64_t last, const SysInt *i, SysInt *j)
 {
-  const SysInt *kept = R->j + R->at[t], *row = kept;
+  int64_t run = R->at[t];
 
   for (int64_t r = first; r < last; r++) {
-    const SysInt n = i[r + 1] - i[r];
+    const SysInt n  = i[r + 1] - i[r];
+    SysInt      *to = j + i[r];
 
-    if (r == first || !R->same[r]) {
-      row = kept;
-      kept += n;
+    if (r > first && R->same[r]) {
+      memcpy(to, to - n, sizeof(*to) * (size_t)n);
+      continue;
     }
-    memcpy(j + i[r], row, sizeof(*j) * (size_t)n);
+    for (const SysInt *end = to + n; to < end; run++) {
+      for (SysInt col = R->col[run], q = 0; q <= R->more[run]; q++) *to++ = col + q;
+    }
   }
 }
 
 /* Gathers part t's values of a transpose: entries of rows with equal columns are neighbours in the original */
-static void ChainRowsGather(const ChainRows *R, int t, int64_t first, int64_t last, const SysInt *i, const SysScalar *values, SysScalar *a)
+static void ChainRowsGather(const ChainRows *R, int t, int64_t first, int64_t last, const SysInt *i, const SysCSR *original, SysScalar *a)
 {
-  const SysInt *from = R->from + R->at[t];
+  int64_t run = R->at[t];
 
   for (int64_t r = first, g; r < last; r += g) {
     const SysInt n  = i[r + 1] - i[r];
     SysScalar   *to = a + i[r];
 
     for (g = 1; r + g < last && R->same[r + g];) g++;
-    for (SysInt q = 0; q < n; q++) {
-      for (int64_t l = 0; l < g; l++) to[l * n + q] = values[from[q] + l];
+    for (const SysScalar *end = to + n; to < end; run++) {
+      for (SysInt row = R->col[run], q = 0; q <= R->more[run]; q++, to++) {
+        const SysScalar *values = original->a + original->i[row + q] + R->offset[run];
+
+        for (int64_t l = 0; l < g; l++) to[l * n] = values[l];
+      }
     }
-    from += n;
   }
 }
 
@@ -248,12 +279,38 @@ static void ChainReleaseRows(ChainChunk *chunk)
   chunk->a = NULL;
 }
 
-/* Computes a chunk's rows of the result in *room, whose pages the next chunk reuses, and copies them */
-static SysStatus ChainMakeRows(Spgemm *S, const SpgemmProduct *P, double most, ChainChunk *chunk, SpgemmStep *room, SpgemmWork *works)
+/* Releases an array's pages behind those of the entries before `first`, up to entry `last` */
+static void ChainForget(const void *p, size_t entry, int64_t nz, int64_t first, int64_t last)
+{
+  const size_t begin = entry * (size_t)first / SYS_HUGE_PAGE * SYS_HUGE_PAGE, end = entry * (size_t)last / SYS_HUGE_PAGE * SYS_HUGE_PAGE;
+
+  if (end > begin) SpgemmForget((char *)p + begin, entry * (size_t)nz, end - begin);
+}
+
+/* Replaces a chunk's rows of P^T, of which nparts parts from step->cuts[t] on were computed, by their runs */
+static SysStatus ChainKeepTurned(Spgemm *S, const SysCSR *original, ChainChunk *chunk, int t, int nparts)
+{
+  const SpgemmTranspose *transpose = &S->transpose;
+  const SysCSR          *T         = &transpose->T;
+  const SpgemmStep      *step      = &S->step[1];
+  const int64_t          first = T->i[chunk->first], last = T->i[chunk->last];
+  const SysStatus        status = ChainRowsCreate(step->nthread, nparts, step->cuts + t, T->i, T->j, transpose->from, original->i, S->chain->same, &chunk->turned);
+
+  if (status) return status;
+  SpgemmAccount(S, ChainRowsBytes(&chunk->turned));
+  ChainForget(T->j, sizeof(*T->j), T->nz, first, last);
+  ChainForget(transpose->from, sizeof(*transpose->from), T->nz, first, last);
+  ChainForget(T->a, sizeof(*T->a), T->nz, first, last);
+  return SYS_SUCCESS;
+}
+
+/* Computes a chunk's rows of the result in *room, whose pages the next chunk reuses, and copies them. original: P */
+static SysStatus ChainMakeRows(Spgemm *S, const SpgemmProduct *P, const SysCSR *original, double most, ChainChunk *chunk, SpgemmStep *room, SpgemmWork *works)
 {
   SpgemmStep   *step = &S->step[1], part = {.m = chunk->last - chunk->first, .i = step->i + chunk->first, .batch = step->batch, .longestB = step->longestB};
-  SpgemmProduct Q   = *P;
-  int64_t       end = 0, bound;
+  const double  values = (double)sizeof(SysScalar) * (double)(S->transpose.T.i[chunk->last] - S->transpose.T.i[chunk->first]);
+  SpgemmProduct Q      = *P;
+  int64_t       end    = 0, bound;
   SysStatus     status;
 
   Q.A.m = part.m;
@@ -267,9 +324,13 @@ static SysStatus ChainMakeRows(Spgemm *S, const SpgemmProduct *P, double most, C
   }
   Q.j = room->j;
   Q.a = room->a;
+  SpgemmTransposeValues(original->a, S->options.nthread, S->transpose.T.i[chunk->first], S->transpose.T.i[chunk->last], &S->transpose);
+  SpgemmAccount(S, values);
   if (!status) status = SpgemmMakeParts(S, &Q, &part, 0, part.npart, &end, works);
   if (!status) status = SpgemmSumI(S, &part);
   if (!status) status = ChainAppendCuts(step, &part, chunk->first);
+  if (!status) status = ChainKeepTurned(S, original, chunk, step->npart - part.npart, part.npart);
+  SpgemmAccount(S, -values);
   free(part.cuts);
   free(part.bound);
   if (status) return status;
@@ -297,9 +358,15 @@ static SpgemmProduct ChainOperands(Spgemm *S, const SpgemmProduct *P, int64_t ro
   return Q;
 }
 
+static double ChainPreparedBytes(const SpgemmStep *step)
+{
+  return (double)sizeof(*step->i) * (double)(step->m + 1) + (double)step->rowsB + (double)step->m;
+}
+
 static SysStatus ChainPrepare(Spgemm *S, const SpgemmProduct *P, int chunks)
 {
   SpgemmStep *step = &S->step[1];
+  SysCSR     *T    = &S->transpose.T;
 
   S->chain = calloc(1, sizeof(*S->chain));
   if (!S->chain) return SYS_OUT_OF_MEMORY;
@@ -308,44 +375,40 @@ static SysStatus ChainPrepare(Spgemm *S, const SpgemmProduct *P, int chunks)
   step->rowsB     = P->A.m;
   step->i         = SpgemmAllocate(sizeof(*step->i) * (size_t)(step->m + 1));
   step->same      = SpgemmAllocate((size_t)step->rowsB);
-  if (!S->chain->chunk || !step->i || !step->same) return SYS_OUT_OF_MEMORY;
+  S->chain->same  = SpgemmAllocate((size_t)step->m);
+  T->a            = SpgemmAllocate(sizeof(*T->a) * (size_t)T->nz);
+  if (!S->chain->chunk || !step->i || !step->same || !S->chain->same || !T->a) return SYS_OUT_OF_MEMORY;
   S->chain->nchunk = chunks;
-  SpgemmAccount(S, (double)sizeof(*step->i) * (double)(step->m + 1) + (double)step->rowsB);
+  SpgemmAccount(S, ChainPreparedBytes(step));
   return SYS_SUCCESS;
 }
 
-/* Undoes ChainPrepare(): the result will be counted first */
-static void ChainDrop(Spgemm *S)
+/* Undoes ChainPrepare(), but for the values of P^T: the result will be counted first */
+static void ChainDrop(Spgemm *S, const SysScalar *values)
 {
   SpgemmStep *step = &S->step[1];
 
-  SpgemmAccount(S, -(double)sizeof(*step->i) * (double)(step->m + 1) - (double)step->rowsB);
+  SpgemmTransposeValues(values, S->options.nthread, 0, S->transpose.T.nz, &S->transpose);
+  SpgemmAccount(S, (double)sizeof(*values) * (double)S->transpose.T.nz - ChainPreparedBytes(step));
   SpgemmChainDestroy(S);
   SpgemmRelease(step->i, sizeof(*step->i) * (size_t)(step->m + 1));
   SpgemmRelease(step->same, (size_t)step->rowsB);
   memset(step, 0, sizeof(*step));
 }
 
-/* Replaces P^T by its columns */
-static SysStatus ChainKeepTurned(Spgemm *S)
+/* Releases P^T, but for its row starts */
+static void ChainReleaseTurned(Spgemm *S)
 {
-  SpgemmTranspose  *transpose = &S->transpose;
-  const SpgemmStep *step      = &S->step[1];
-  uint8_t          *same      = SpgemmAllocate((size_t)step->m);
-  SysCSR           *T         = &transpose->T;
-  SysStatus         status;
+  SpgemmTranspose *transpose = &S->transpose;
+  SysCSR          *T         = &transpose->T;
 
-  if (!same) return SYS_OUT_OF_MEMORY;
-  status = ChainRowsCreate(S->options.nthread, step->npart, step->cuts, T->i, T->j, transpose->from, same, &S->chain->turned);
-  if (status) return status;
-  SpgemmAccount(S, ChainRowsBytes(&S->chain->turned) + (double)step->m - SpgemmTransposeBytes(transpose) + (double)sizeof(*T->i) * (double)(T->m + 1));
+  SpgemmAccount(S, -(double)T->nz * (double)(sizeof(*T->j) + sizeof(*transpose->from)));
   SpgemmRelease((SysInt *)T->j, sizeof(*T->j) * (size_t)T->nz);
   SpgemmRelease((SysScalar *)T->a, sizeof(*T->a) * (size_t)T->nz);
   SpgemmRelease(transpose->from, sizeof(*transpose->from) * (size_t)T->nz);
   T->j            = NULL;
   T->a            = NULL;
   transpose->from = NULL;
-  return SYS_SUCCESS;
 }
 
 /* Sets *make if the result is computed without a count, by a sample of its first rows, and the parameters of its kernels */
@@ -366,7 +429,7 @@ static SysStatus ChainDecide(Spgemm *S, SpgemmProduct *P, int64_t sample, int *m
 }
 
 /* Computes the chunks in order. Clears *make, after the first step, if the result should be counted. */
-static SysStatus ChainMakeChunks(Spgemm *S, SpgemmProduct *P, const SysInt *reach, SpgemmWork *works[2], int *make)
+static SysStatus ChainMakeChunks(Spgemm *S, SpgemmProduct *P, const SysCSR *original, const SysInt *reach, SpgemmWork *works[2], int *make)
 {
   SpgemmChain  *chain   = S->chain;
   SpgemmStep   *step[2] = {&S->step[0], &S->step[1]};
@@ -392,7 +455,7 @@ static SysStatus ChainMakeChunks(Spgemm *S, SpgemmProduct *P, const SysInt *reac
     if (!status) status = SpgemmSumI(S, &rows);
     step[0]->nonzeros = rows.nonzeros;
     if (status || !*make) continue;
-    status = ChainRowsCreate(step[0]->nthread, next - part, step[0]->cuts + part, P->i, P->j, NULL, step[1]->same, &chunk->rows);
+    status = ChainRowsCreate(step[0]->nthread, next - part, step[0]->cuts + part, P->i, P->j, NULL, NULL, step[1]->same, &chunk->rows);
     if (status) continue;
     SpgemmAccount(S, ChainRowsBytes(&chunk->rows));
     for (int64_t r = 0; r < rows.m; r++) {
@@ -410,7 +473,7 @@ static SysStatus ChainMakeChunks(Spgemm *S, SpgemmProduct *P, const SysInt *reac
       }
       Q.stamps    = stamps;
       chunk->last = ready < n ? ready / Q.batch * Q.batch : n;
-      if (chunk->last > done) status = ChainMakeRows(S, &Q, most, chunk, &room, works[1]);
+      if (chunk->last > done) status = ChainMakeRows(S, &Q, original, most, chunk, &room, works[1]);
     }
     done           = chunk->last;
     chunk->part[1] = step[1]->npart;
@@ -424,7 +487,7 @@ static SysStatus ChainMakeChunks(Spgemm *S, SpgemmProduct *P, const SysInt *reac
   return status;
 }
 
-SysStatus SpgemmChainMake(Spgemm *S, SpgemmProduct *P, int chunks)
+SysStatus SpgemmChainMake(Spgemm *S, SpgemmProduct *P, const SysCSR *original, int chunks)
 {
   SpgemmStep *step     = &S->step[0];
   SysInt     *reach    = ChainReach(&S->transpose.T);
@@ -432,22 +495,24 @@ SysStatus SpgemmChainMake(Spgemm *S, SpgemmProduct *P, int chunks)
   SysStatus   status   = reach && works[0] && works[1] ? ChainPrepare(S, P, chunks) : SYS_OUT_OF_MEMORY;
   int         make     = 1;
 
-  if (!status) status = ChainMakeChunks(S, P, reach, works, &make);
+  SysTrim((size_t)(TRIM_LEAST * SysCSRBytes(&P->A)));
+  if (!status) status = ChainMakeChunks(S, P, original, reach, works, &make);
   SpgemmWorksEnd(S, works[0], 1);
   SpgemmWorksEnd(S, works[1], make);
   free(reach);
   if (status) return status;
   if (!make) {
-    ChainDrop(S);
+    ChainDrop(S, original->a);
     return SYS_SUCCESS;
   }
   SpgemmReleaseEntries(step);
   S->inner            = (SysCSR){P->A.m, P->B.n, step->i[step->m], step->i, NULL, NULL};
   S->step[1].nonzeros = S->info.nonzeros = (double)S->step[1].i[S->step[1].m];
-  return ChainKeepTurned(S);
+  ChainReleaseTurned(S);
+  return SYS_SUCCESS;
 }
 
-void SpgemmChainFill(Spgemm *S, const SysInt *i, SysInt *j, SysScalar *a)
+void SpgemmChainFill(Spgemm *S, const SysCSR *A, const SysInt *i, SysInt *j, SysScalar *a)
 {
   for (int k = 0; k < S->chain->nchunk; k++) {
     ChainChunk  *chunk = &S->chain->chunk[k];
@@ -459,13 +524,14 @@ void SpgemmChainFill(Spgemm *S, const SysInt *i, SysInt *j, SysScalar *a)
     ChainReleaseRows(chunk);
     SpgemmAccount(S, -(double)n * (double)(sizeof(*j) + sizeof(*a)));
   }
+  SysTrim((size_t)(TRIM_LEAST * SysCSRBytes(A)));
 }
 
 /* ------------------------------------------------- new values ------------------------------------------------- */
 
-/* Computes new values of a step's parts begin <= t < end. rows: columns of the first step's result, or of the second step's left operand, whose values it
-   gathers; its parts are numbered from base on. */
-static SysStatus ChainRevalueParts(const Spgemm *S, int last, const SpgemmProduct *P, int begin, int end, const ChainRows *rows, int base, const SysScalar *values, SpgemmWork *works)
+/* Computes new values of a step's parts begin <= t < end. rows: columns of these parts of the first step's result, or of the second step's left operand, whose
+   values it gathers from the original. */
+static SysStatus ChainRevalueParts(const Spgemm *S, int last, const SpgemmProduct *P, int begin, int end, const ChainRows *rows, const SysCSR *original, SpgemmWork *works)
 {
   const SpgemmStep *step   = &S->step[last];
   int               status = SYS_SUCCESS;
@@ -486,7 +552,7 @@ static SysStatus ChainRevalueParts(const Spgemm *S, int last, const SpgemmProduc
       if (status || r == to) continue;
       if (Q.placed) Q.placed += t;
       if (Q.places) Q.places += step->placed[t];
-      if (!last) ChainRowsExpand(rows, t - base, r, to, P->i, P->j);
+      if (!last) ChainRowsExpand(rows, t - begin, r, to, P->i, P->j);
       else {
         const SysInt s = P->A.i[r];
 
@@ -495,8 +561,8 @@ static SysStatus ChainRevalueParts(const Spgemm *S, int last, const SpgemmProduc
         Q.A.j  = w->partj - s;
         Q.A.a  = w->parta - s;
         Q.last = P->A.i[to] - 1;
-        ChainRowsExpand(rows, t - base, r, to, P->A.i, w->partj - s);
-        ChainRowsGather(rows, t - base, r, to, P->A.i, values, w->parta - s);
+        ChainRowsExpand(rows, t - begin, r, to, P->A.i, w->partj - s);
+        ChainRowsGather(rows, t - begin, r, to, P->A.i, original, w->parta - s);
       }
       status = S->kernels->revalue(&Q, r, to, w);
     }
@@ -529,8 +595,8 @@ SysStatus SpgemmChainRevalue(Spgemm *S, const SysCSR *A, const SysCSR *P, const 
     const int         begin[2] = {k ? chunk[-1].part[0] : 0, k ? chunk[-1].part[1] : 0};
     const size_t      end = (size_t)S->inner.i[S->step[0].cuts[chunk->part[0]]], needed = (size_t)S->inner.i[chunk->needed];
 
-    status = ChainRevalueParts(S, 0, &Q[0], begin[0], chunk->part[0], &chunk->rows, begin[0], NULL, works[0]);
-    if (!status && chunk->part[1] > begin[1]) status = ChainRevalueParts(S, 1, &Q[1], begin[1], chunk->part[1], &S->chain->turned, 0, P->a, works[1]);
+    status = ChainRevalueParts(S, 0, &Q[0], begin[0], chunk->part[0], &chunk->rows, NULL, works[0]);
+    if (!status && chunk->part[1] > begin[1]) status = ChainRevalueParts(S, 1, &Q[1], begin[1], chunk->part[1], &chunk->turned, P, works[1]);
     ChainWindowMove(&window[0], sizeof(*j) * needed, sizeof(*j) * end);
     ChainWindowMove(&window[1], sizeof(*a) * needed, sizeof(*a) * end);
     SpgemmAccount(S, ChainWindowBytes(&window[0]) + ChainWindowBytes(&window[1]));
@@ -550,10 +616,10 @@ void SpgemmChainDestroy(Spgemm *S)
   if (!chain) return;
   for (int k = 0; k < chain->nchunk; k++) {
     ChainRowsDestroy(&chain->chunk[k].rows);
+    ChainRowsDestroy(&chain->chunk[k].turned);
     ChainReleaseRows(&chain->chunk[k]);
   }
-  ChainRowsDestroy(&chain->turned);
-  SpgemmRelease(chain->turned.same, (size_t)S->step[1].m);
+  SpgemmRelease(chain->same, (size_t)S->step[1].m);
   free(chain->chunk);
   free(chain);
   S->chain = NULL;

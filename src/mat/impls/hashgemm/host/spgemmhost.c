@@ -400,19 +400,61 @@ static void SpgemmMove(void *to, void *from, size_t size, size_t allocated, int 
   }
 }
 
+/* Releases the values of the transpose and of the first step's result, which only new values need again */
+static void SpgemmDropValues(Spgemm *S)
+{
+  SysCSR *T = &S->transpose.T;
+
+  if (T->a) {
+    SpgemmRelease((SysScalar *)T->a, sizeof(*T->a) * (size_t)T->nz);
+    SpgemmAccount(S, -(double)sizeof(*T->a) * (double)T->nz);
+    T->a = NULL;
+  }
+  if (S->nstep == 1 || !S->inner.a) return;
+  SpgemmRelease(S->step[0].a, S->step[0].size_a);
+  SpgemmAccount(S, -(double)S->step[0].size_a);
+  S->step[0].a = NULL;
+  S->inner.a   = NULL;
+}
+
+/* Allocates them again; they stay then */
+static SysStatus SpgemmAllocateValues(Spgemm *S)
+{
+  SysCSR *T = &S->transpose.T;
+
+  if (T->nz && !T->a) {
+    T->a = SpgemmAllocate(sizeof(*T->a) * (size_t)T->nz);
+    if (!T->a) return SYS_OUT_OF_MEMORY;
+    SpgemmAccount(S, (double)sizeof(*T->a) * (double)T->nz);
+  }
+  if (S->nstep == 1 || S->inner.a || !S->inner.nz) return SYS_SUCCESS;
+  S->inner.a = S->step[0].a = SpgemmAllocate(S->step[0].size_a);
+  if (!S->inner.a) return SYS_OUT_OF_MEMORY;
+  SpgemmAccount(S, (double)S->step[0].size_a);
+  return SYS_SUCCESS;
+}
+
 /* Computes the first of two steps. Its result is private, and needs no count unless memory is short. */
 static SysStatus SpgemmMakeInner(Spgemm *S, const SysCSR *A, const SysCSR *B, const SysCSR *C)
 {
-  const int     chunks = SpgemmChainChunks(S, A, B);
-  SpgemmProduct P      = SpgemmStepOperands(S, 0, A, B, C);
+  const int     unset  = S->transpose.T.nz && !S->transpose.T.a; /* as SpgemmChainPossible() said */
+  const int     chunks = unset ? SpgemmChainChunks(S, A) : 1;
   SpgemmStep   *step   = &S->step[0];
-  SysStatus     status = SpgemmPrepare(S, &P, step);
+  SpgemmProduct P;
+  SysStatus     status;
 
+  if (unset && chunks == 1) {
+    status = SpgemmAllocateValues(S);
+    if (status) return status;
+    SpgemmTransposeValues(B->a, S->options.nthread, 0, S->transpose.T.nz, &S->transpose);
+  }
+  P      = SpgemmStepOperands(S, 0, A, B, C);
+  status = SpgemmPrepare(S, &P, step);
   SpgemmSetBatch(&P, step, SPGEMM_UNKNOWN_PRODUCTS, P.A.m ? P.lengthB * (double)P.A.i[P.A.m] / (double)P.A.m : 0);
   if (!status) status = SpgemmRowsToThreads(S, &P, step, SPGEMM_UNKNOWN_PRODUCTS, chunks > 1 ? SPGEMM_THREAD_PARTS * chunks : 1);
   if (status) return status;
   if (SpgemmAllocateEntries(step, &P, SpgemmBound(&P, step, S->options.nthread, SPGEMM_COPIED_ENTRIES) + SPGEMM_PAD)) {
-    status = chunks > 1 ? SpgemmChainMake(S, &P, chunks) : SpgemmMake(S, &P, step);
+    status = chunks > 1 ? SpgemmChainMake(S, &P, B, chunks) : SpgemmMake(S, &P, step);
     if (status) return status;
     if (S->chain) {
       SpgemmDropWords(S);
@@ -509,7 +551,7 @@ static SysStatus SpgemmMakeSteps(Spgemm *S, const SysCSR *A, const SysCSR *B, co
 
   S->nstep = S->type == SPGEMM_PTAP || S->type == SPGEMM_RART || S->type == SPGEMM_ABC ? 2 : 1;
   if (T) {
-    status = SpgemmTransposeCreate(T, S->options.nthread, &S->transpose);
+    status = SpgemmTransposeCreate(T, S->options.nthread, !SpgemmChainPossible(S, A, B), &S->transpose);
     if (status) return status;
     SpgemmAccount(S, SpgemmTransposeBytes(&S->transpose));
   }
@@ -557,40 +599,6 @@ const SysInt *SpgemmRowStarts(const Spgemm *S)
   return S->step[S->nstep - 1].i;
 }
 
-/* Releases the values of the transpose and of the first step's result, which only new values need again */
-static void SpgemmDropValues(Spgemm *S)
-{
-  SysCSR *T = &S->transpose.T;
-
-  if (T->a) {
-    SpgemmRelease((SysScalar *)T->a, sizeof(*T->a) * (size_t)T->nz);
-    SpgemmAccount(S, -(double)sizeof(*T->a) * (double)T->nz);
-    T->a = NULL;
-  }
-  if (S->nstep == 1 || !S->inner.a) return;
-  SpgemmRelease(S->step[0].a, S->step[0].size_a);
-  SpgemmAccount(S, -(double)S->step[0].size_a);
-  S->step[0].a = NULL;
-  S->inner.a   = NULL;
-}
-
-/* Allocates them again; they stay then */
-static SysStatus SpgemmAllocateValues(Spgemm *S)
-{
-  SysCSR *T = &S->transpose.T;
-
-  if (T->nz && !T->a) {
-    T->a = SpgemmAllocate(sizeof(*T->a) * (size_t)T->nz);
-    if (!T->a) return SYS_OUT_OF_MEMORY;
-    SpgemmAccount(S, (double)sizeof(*T->a) * (double)T->nz);
-  }
-  if (S->nstep == 1 || S->inner.a || !S->inner.nz) return SYS_SUCCESS;
-  S->inner.a = S->step[0].a = SpgemmAllocate(S->step[0].size_a);
-  if (!S->inner.a) return SYS_OUT_OF_MEMORY;
-  SpgemmAccount(S, (double)S->step[0].size_a);
-  return SYS_SUCCESS;
-}
-
 /* Writes the result, and keeps the plan for new values */
 static SysStatus SpgemmFillKeep(Spgemm *S, const SysCSR *A, const SysCSR *B, const SysCSR *C, SysInt *i, SysInt *j, SysScalar *a)
 {
@@ -607,7 +615,7 @@ static SysStatus SpgemmFillKeep(Spgemm *S, const SysCSR *A, const SysCSR *B, con
     SysAdvise(j, sizeof(*j) * (size_t)step->nonzeros);
     SysAdvise(a, sizeof(*a) * (size_t)step->nonzeros);
   }
-  if (S->chain) SpgemmChainFill(S, i, j, a);
+  if (S->chain) SpgemmChainFill(S, A, i, j, a);
   else if (step->room) SpgemmReleaseEntries(step);
   else if (step->j) {
     SpgemmMove(j, step->j, sizeof(*j) * (size_t)step->nonzeros, step->size_j, step->nthread);
@@ -727,7 +735,7 @@ SysStatus SpgemmRevalue(Spgemm *S, const SysCSR *A, const SysCSR *B, const SysCS
   if (S->chain) return SpgemmChainRevalue(S, A, B, i, j, a);
   status = SpgemmAllocateValues(S);
   if (status) return status;
-  if (S->transpose.T.i) SpgemmTransposeValues(SpgemmTransposed(S->type, A, B)->a, S->options.nthread, &S->transpose);
+  if (S->transpose.T.i) SpgemmTransposeValues(SpgemmTransposed(S->type, A, B)->a, S->options.nthread, 0, S->transpose.T.nz, &S->transpose);
   if (S->nstep == 2) {
     P      = SpgemmStepOperands(S, 0, A, B, C);
     P.i    = (SysInt *)S->inner.i;

@@ -157,9 +157,10 @@ typedef struct {
 } SpgemmTranspose;
 
 /* Sets cuts[t], the first row of thread t's part: parts of equal length by the prefix sums i */
-void      SpgemmCut(int64_t m, const SysInt *i, int nthread, int64_t *cuts);
-SysStatus SpgemmTransposeCreate(const SysCSR *, int nthread, SpgemmTranspose *);
-void      SpgemmTransposeValues(const SysScalar *, int nthread, SpgemmTranspose *);
+void SpgemmCut(int64_t m, const SysInt *i, int nthread, int64_t *cuts);
+/* values: 0: the transpose gets no values. SpgemmTransposeValues() sets the values of the entries first <= q < last. */
+SysStatus SpgemmTransposeCreate(const SysCSR *, int nthread, int values, SpgemmTranspose *);
+void      SpgemmTransposeValues(const SysScalar *, int nthread, int64_t first, int64_t last, SpgemmTranspose *);
 double    SpgemmTransposeBytes(const SpgemmTranspose *);
 void      SpgemmTransposeDestroy(SpgemmTranspose *);
 

@@ -34,19 +34,19 @@ static int SpgemmTransposeThreads(const SysCSR *A, int nthread)
 /*
    Counting sort: each thread counts its rows' columns, the counts become offsets in thread order, and each thread writes its entries there
 */
-SysStatus SpgemmTransposeCreate(const SysCSR *A, int threads, SpgemmTranspose *transpose)
+SysStatus SpgemmTransposeCreate(const SysCSR *A, int threads, int values, SpgemmTranspose *transpose)
 {
   const int     nthread = SpgemmTransposeThreads(A, threads);
   const int64_t n = A->n, nz = A->i[A->m];
   const size_t  size  = sizeof(SysInt) * (n + 1) * nthread;
   SysInt       *place = SpgemmAllocate(size), sum = 0;
   SysInt       *i = SpgemmAllocate(sizeof(*i) * (n + 1)), *j = SpgemmAllocate(sizeof(*j) * nz), *from = SpgemmAllocate(sizeof(*from) * nz);
-  SysScalar    *a    = SpgemmAllocate(sizeof(*a) * nz);
+  SysScalar    *a    = values ? SpgemmAllocate(sizeof(*a) * nz) : NULL;
   int64_t      *cuts = malloc(sizeof(*cuts) * (nthread + 1));
 
   transpose->T    = (SysCSR){n, A->m, nz, i, j, a};
   transpose->from = from;
-  if (!place || !cuts || !i || !j || !from || !a) {
+  if (!place || !cuts || !i || !j || !from || (values && !a)) {
     SpgemmRelease(place, size);
     free(cuts);
     SpgemmTransposeDestroy(transpose);
@@ -83,7 +83,7 @@ SysStatus SpgemmTransposeCreate(const SysCSR *A, int threads, SpgemmTranspose *t
 
         j[q]    = (SysInt)r;
         from[q] = k;
-        a[q]    = A->a[k];
+        if (values) a[q] = A->a[k];
       }
     }
   }
@@ -92,19 +92,19 @@ SysStatus SpgemmTransposeCreate(const SysCSR *A, int threads, SpgemmTranspose *t
   return SYS_SUCCESS;
 }
 
-void SpgemmTransposeValues(const SysScalar *a, int nthread, SpgemmTranspose *transpose)
+void SpgemmTransposeValues(const SysScalar *a, int nthread, int64_t first, int64_t last, SpgemmTranspose *transpose)
 {
   SysScalar *to = (SysScalar *)transpose->T.a;
 
 #if defined(_OPENMP)
   #pragma omp parallel for num_threads(nthread) schedule(static)
 #endif
-  for (int64_t q = 0; q < transpose->T.nz; q++) to[q] = a[transpose->from[q]];
+  for (int64_t q = first; q < last; q++) to[q] = a[transpose->from[q]];
 }
 
 double SpgemmTransposeBytes(const SpgemmTranspose *transpose)
 {
-  return (double)sizeof(SysInt) * (transpose->T.m + 1) + (double)transpose->T.nz * (2 * sizeof(SysInt) + sizeof(SysScalar));
+  return (double)sizeof(SysInt) * (transpose->T.m + 1) + (double)transpose->T.nz * (double)(2 * sizeof(SysInt) + (transpose->T.a ? sizeof(SysScalar) : 0));
 }
 
 void SpgemmTransposeDestroy(SpgemmTranspose *transpose)
