@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   Factors without fill on the device, against the same operations on the host; solves with the triangles of a factor, against sums of long doubles; without PETSc
+   Factors that the device makes, against the same operations on the host; solves with the triangles of a factor, and of a group of factors, against sums of long doubles; without
+   PETSc
 
      factordevice [small] GROUP...     runs groups of tests; small leaves out large matrices, for tools that slow everything down
 
    Prints "ok GROUP" or "not ok GROUP", before it what was wrong. Exit code 77: there is no device.
 */
+#include <memory>
+
 #include "mat/factor/cuda/factorcuda.h"
 #include "devicetest.h"
 
@@ -273,14 +276,15 @@ static bool NotFinite(const std::vector<Factor> &factors)
 
 /* ------------------------------------------------- factors without fill ------------------------------------------------- */
 
-/* A matrix that becomes a factor: the factor's rows, and the matrix in its own order of rows and columns. `shuffled` rows are not sorted. */
+/* A matrix that becomes a factor: the factor's rows, and the matrix in its own order of rows and columns. `shuffled` rows are not sorted; `filled`: the matrix lacks entries of the
+   factor. */
 struct Matrix {
   Factor                 F;
   Rows                   A;
   std::vector<int>       place, at; /* of each column of the matrix the column of the factor; of each entry of A, row and column of the factor: its entry */
   std::vector<SysScalar> values;    /* of the rows of the factor, before it is computed */
 
-  Matrix(const Factor &given, bool symmetric, bool permuted, bool shuffled)
+  Matrix(const Factor &given, bool symmetric, bool permuted, bool shuffled, bool filled = false)
   {
     const int                     n = given.Number();
     std::vector<std::vector<int>> list((size_t)n);
@@ -323,6 +327,27 @@ struct Matrix {
       }
       A.i.push_back((int)A.j.size());
     }
+    absent.assign(A.j.size(), false);
+    if (filled) {
+      Rows             less;
+      std::vector<int> kept;
+
+      less.m = less.n = n;
+      less.i          = {0};
+      for (int r = 0; r < n; r++) {
+        for (int e = A.i[(size_t)r]; e < A.i[(size_t)r + 1]; e++) {
+          const int c = permuted ? place[(size_t)A.j[(size_t)e]] : A.j[(size_t)e];
+
+          absent[(size_t)at[(size_t)e]] = c != row[(size_t)r] && !RandomBelow(3);
+          if (absent[(size_t)at[(size_t)e]]) continue;
+          less.j.push_back(A.j[(size_t)e]);
+          kept.push_back(at[(size_t)e]);
+        }
+        less.i.push_back((int)less.j.size());
+      }
+      A  = less;
+      at = kept;
+    }
     /* the factor's rows: of a symmetric one, the upper triangle */
     for (int r = 0; r < n; r++) {
       for (int c : list[(size_t)r]) {
@@ -348,8 +373,8 @@ struct Matrix {
     std::vector<SysScalar> full(keep.size());
 
     values.clear();
-    A.a.resize(keep.size());
-    for (size_t k = 0; k < full.size(); k++) full[k] = RandomBelow(10) ? RandomScalar() : 0;
+    A.a.resize(at.size());
+    for (size_t k = 0; k < full.size(); k++) full[k] = RandomBelow(10) && !absent[k] ? RandomScalar() : 0;
     for (int r = 0, k = 0; r < F.Number(); r++) {
       for (int e = F.A.i[(size_t)r]; e < F.A.i[(size_t)r + 1]; e++, k++) {
         while (!keep[(size_t)k]) k++;
@@ -357,7 +382,7 @@ struct Matrix {
         values.push_back(full[(size_t)k]);
       }
     }
-    for (size_t k = 0; k < full.size(); k++) A.a[k] = full[(size_t)at[k]];
+    for (size_t k = 0; k < at.size(); k++) A.a[k] = full[(size_t)at[k]];
   }
   /* The factor, as the head of factornumericcuda.cu has it */
   std::vector<SysScalar> Reference(bool symmetric) const
@@ -407,7 +432,7 @@ struct Matrix {
   }
 
 private:
-  std::vector<bool> keep; /* of the entries of all rows, those of the factor */
+  std::vector<bool> keep, absent; /* of the entries of all rows: those of the factor; those that the matrix lacks */
 };
 
 /* A matrix on the device with its factor */
@@ -417,11 +442,12 @@ struct Computed {
   FactorMatrix     M = nullptr;
   SysStatus        status;
 
-  Computed(const Matrix &given, bool symmetric) : i(given.A.i), j(given.A.j), a(given.A.a)
+  Computed(const Matrix &given, bool symmetric, bool filled = false) : i(given.A.i), j(given.A.j), a(given.A.a)
   {
-    const SysCSR A = {given.A.m, given.A.n, (int64_t)given.A.j.size(), i.data, j.data, a.data};
+    const SysCSR        A       = {given.A.m, given.A.n, (int64_t)given.A.j.size(), i.data, j.data, a.data};
+    const FactorPattern pattern = {given.F.A.i.data(), given.F.A.j.data(), given.F.diagonal.data()};
 
-    status = FactorMatrixCreate(&A, given.F.source.empty() ? NULL : given.F.source.data(), given.place.empty() ? NULL : given.place.data(), symmetric, NULL, &M, stream);
+    status = FactorMatrixCreate(&A, given.F.source.empty() ? NULL : given.F.source.data(), given.place.empty() ? NULL : given.place.data(), symmetric, filled ? &pattern : NULL, &M, stream);
   }
   Computed(const Computed &)            = delete;
   Computed &operator=(const Computed &) = delete;
@@ -452,11 +478,11 @@ static bool Computes(const std::vector<Factor> &factors)
   bool good = true;
 
   for (const Factor &F : factors) {
-    for (int k = 0; k < 8; k++) {
-      const bool        symmetric = k & 1;
-      const std::string name      = F.name + (symmetric ? ", ICC(0)" : ", ILU(0)") + (k & 2 ? ", permuted" : "") + (k & 4 ? ", unsorted" : "");
-      Matrix            given(F, symmetric, k & 2, k & 4);
-      Computed          C(given, symmetric);
+    for (int k = 0; k < 16; k++) {
+      const bool        symmetric = k & 1, filled = k & 8;
+      const std::string name = F.name + (symmetric ? ", ICC" : ", ILU") + (filled ? ", filled" : "") + (k & 2 ? ", permuted" : "") + (k & 4 ? ", unsorted" : "");
+      Matrix            given(F, symmetric, k & 2, k & 4, filled);
+      Computed          C(given, symmetric, filled);
 
       if (C.status != SYS_SUCCESS || !C.M) {
         good = Complain(name, C.status ? SysDeviceErrorText() : "declined");
@@ -472,6 +498,67 @@ static bool Computes(const std::vector<Factor> &factors)
         else good = Compare(S, given.F.a, 1, name + ", " + kinds[kind]) && good;
       }
     }
+  }
+  return good;
+}
+
+/* All small factors as one; every seventh entry of the solution is not written */
+static bool Groups(const std::vector<Factor> &factors)
+{
+  bool good = true;
+
+  for (int symmetric = 0; symmetric < 2; symmetric++) {
+    std::vector<std::unique_ptr<Matrix>>   given;
+    std::vector<std::unique_ptr<Computed>> computed;
+    std::vector<std::unique_ptr<Solver>>   solver;
+    std::vector<FactorPair>                pair;
+    std::vector<int>                       source, target;
+    FactorGroup                            G = nullptr;
+    int                                    refused;
+
+    for (const Factor &F : factors) {
+      const int first = (int)source.size();
+
+      if (F.large) continue;
+      given.emplace_back(new Matrix(F, symmetric, given.size() % 2, false));
+      computed.emplace_back(new Computed(*given.back(), symmetric));
+      given.back()->F.a = given.back()->Reference(symmetric);
+      if (!computed.back()->M || FactorMatrixCompute(computed.back()->M, computed.back()->a.data, FACTOR_PIVOT_NONZERO, 0, &refused, stream) != SYS_SUCCESS) return Complain(F.name, "no factor");
+      solver.emplace_back(new Solver(given.back()->F, symmetric ? SYMMETRIC : LU, computed.back()->M));
+      pair.push_back(solver.back()->pair);
+      for (int r = 0; r < F.Number(); r++) {
+        const std::vector<int> &from = given.back()->F.source, &to = given.back()->F.target;
+
+        source.push_back(first + (from.empty() ? r : from[(size_t)r]));
+        target.push_back(source.size() % 7 ? first + (to.empty() ? r : to[(size_t)r]) : -1);
+      }
+    }
+    if (FactorGroupCreate((int)pair.size(), pair.data(), source.data(), target.data(), &G, stream) != SYS_SUCCESS) return Complain("group", SysDeviceErrorText());
+    for (size_t k = 0; k < pair.size(); k++) good = FactorGroupCopy(G, (int)k, FactorMatrixValues(computed[k]->M), stream) == SYS_SUCCESS && good;
+    good = FactorGroupUpdate(G, stream) == SYS_SUCCESS && good;
+    {
+      const std::vector<SysScalar> b = RandomVector(source.size());
+      Array<SysScalar>             B(b), X(std::vector<SysScalar>(source.size(), 77));
+
+      if (FactorDeviceSolve(FactorGroupDevice(G), 1, B.data, 0, X.data, 0, stream) != SYS_SUCCESS) return Complain("group", SysDeviceErrorText());
+      const std::vector<SysScalar> got = X.Download();
+      std::vector<bool>            written(source.size(), false);
+
+      for (int t : target) {
+        if (t >= 0) written[(size_t)t] = true;
+      }
+      for (size_t k = 0, first = 0; k < solver.size(); first += (size_t)given[k++]->F.Number()) {
+        std::vector<long double> x, bound;
+
+        solver[k]->Reference(given[k]->F.a, b.data() + first, x, bound);
+        for (size_t r = 0; r < x.size(); r++) {
+          const long double v = got[first + r];
+
+          if (written[first + r] ? !(fabsl(v - x[r]) <= 100 * Eps * bound[r]) : v != 77) good = Complain(given[k]->F.name + ", in a group", Text("entry %d is %Lg, not %Lg", (int)r, v, written[first + r] ? x[r] : 77));
+        }
+      }
+    }
+    FactorGroupDestroy(&G);
   }
   return good;
 }
@@ -539,6 +626,7 @@ int main(int argc, char **argv)
     {"new values", NewValues},
     {"not finite", NotFinite},
     {"computes",   Computes },
+    {"groups",     Groups   },
     {"refuses",    Refuses  }
   };
 

@@ -115,9 +115,10 @@ static PetscErrorCode Apply(TestDiff *d)
 }
 
 /* The places of a group, with solves block by block on the host */
-static PetscErrorCode PlacesOf(TestDiff *d, PC pc)
+static PetscErrorCode PlacesOf(TestDiff *d, PC pc, PetscBool wanted)
 {
-  PCBlocks           c = {0};
+  const char        *why = NULL;
+  PCBlocks           c   = {0};
   PC_ASM            *osm;
   PetscInt           n, total = 0, *source, *target;
   const PetscScalar *from;
@@ -139,7 +140,12 @@ static PetscErrorCode PlacesOf(TestDiff *d, PC pc)
     total += F[k]->rmap->n;
   }
   PetscCall(PetscMalloc2(total, &source, total, &target));
-  PetscCall(PCBlocksGetPlaces(pc, &c, n, F, source, target));
+  PetscCall(PCBlocksGetPlaces(pc, &c, n, F, source, target, &why));
+  TestExpect(d, "solutions have places, or have not", (PetscBool)(wanted == !why));
+  if (why) {
+    PetscCall(PetscFree2(source, target));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscCall(MatCreateVecs(pc->pmat, &x, &b));
   PetscCall(VecDuplicate(x, &y));
   PetscCall(TestVecSet(b, 5));
@@ -209,17 +215,48 @@ static PetscErrorCode Places(TestDiff *d)
     if (!cases[k].grouped) continue;
     PetscCall(TestShapeCreate(cases[k].shape, "ref_", &A));
     PetscCall(Create(A, cases[k].options, "-sub_pc_factor_mat_solver_type amb", &pc));
-    PetscCall(PlacesOf(d, pc));
+    PetscCall(PlacesOf(d, pc, PETSC_TRUE));
     PetscCall(PCDestroy(&pc));
     PetscCall(MatDestroy(&A));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Subdomains of the program, whose own parts overlap */
+static PetscErrorCode Overlap(TestDiff *d)
+{
+  PetscInt start, end;
+  Mat      A;
+  PC       pc;
+  IS       is[2];
+
+  PetscFunctionBeginUser;
+  PetscCall(TestShapeCreate(&convection, "ref_", &A));
+  PetscCall(MatGetOwnershipRange(A, &start, &end));
+  PetscCall(ISCreateStride(PETSC_COMM_SELF, (end - start) / 2 + 5, start, 1, &is[0]));
+  PetscCall(ISCreateStride(PETSC_COMM_SELF, (end - start) / 2, end - (end - start) / 2, 1, &is[1]));
+  PetscCall(PetscOptionsSetValue(NULL, "-sub_pc_factor_mat_solver_type", MATSOLVERAMB));
+  PetscCall(PCCreate(PETSC_COMM_WORLD, &pc));
+  PetscCall(PCSetOperators(pc, A, A));
+  PetscCall(PCSetType(pc, PCASM));
+  PetscCall(PCASMSetLocalSubdomains(pc, 2, is, is));
+  PetscCall(PCASMSetOverlap(pc, 0));
+  PetscCall(PCSetFromOptions(pc));
+  PetscCall(PCSetUp(pc));
+  PetscCall(PCSetUpOnBlocks(pc));
+  PetscCall(PetscOptionsClearValue(NULL, "-sub_pc_factor_mat_solver_type"));
+  PetscCall(PlacesOf(d, pc, PETSC_FALSE));
+  PetscCall(PCDestroy(&pc));
+  for (int k = 0; k < 2; k++) PetscCall(ISDestroy(&is[k]));
+  PetscCall(MatDestroy(&A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static const TestCase tests[] = {
-  {"apply",  Apply },
-  {"places", Places},
-  {NULL,     NULL  }
+  {"apply",   Apply  },
+  {"places",  Places },
+  {"overlap", Overlap},
+  {NULL,      NULL   }
 };
 
 int main(int argc, char **argv)
@@ -237,5 +274,6 @@ int main(int argc, char **argv)
     output:
       ok apply
       ok places
+      ok overlap
 
 TEST*/

@@ -42,8 +42,9 @@ static PetscErrorCode PCBlocksLocate(IS all, IS is, PetscInt place[])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Sets place[] and kept[] of the rows of block k of PCASM: where they are among those of the process; where a restricted method writes them, or -1 */
-static PetscErrorCode PCBlocksGetSchwarz(PC_ASM *osm, PetscInt k, PetscInt place[], PetscInt kept[])
+/* Sets place[] and kept[] of the rows of block k of PCASM: where they are among those of the process; where a restricted method writes them, or -1. taken[] of these becomes
+   PETSC_TRUE; *twice if it was. */
+static PetscErrorCode PCBlocksGetSchwarz(PC_ASM *osm, PetscInt k, PetscInt place[], PetscInt kept[], PetscBool taken[], PetscBool *twice)
 {
   PetscInt   n, m, all, *local;
   PetscBool *mark;
@@ -56,7 +57,10 @@ static PetscErrorCode PCBlocksGetSchwarz(PC_ASM *osm, PetscInt k, PetscInt place
   PetscCall(PetscCalloc1(all, &mark));
   PetscCall(PCBlocksLocate(osm->lis, osm->is[k], place));
   PetscCall(PCBlocksLocate(osm->lis, osm->is_local[k], local));
-  for (PetscInt r = 0; r < m; r++) mark[local[r]] = PETSC_TRUE;
+  for (PetscInt r = 0; r < m; r++) {
+    if (taken[local[r]]) *twice = PETSC_TRUE;
+    mark[local[r]] = taken[local[r]] = PETSC_TRUE;
+  }
   for (PetscInt r = 0; r < n; r++) kept[r] = mark[place[r]] ? place[r] : -1;
   PetscCall(PetscFree(mark));
   PetscCall(PetscFree(local));
@@ -82,20 +86,22 @@ static PetscErrorCode PCBlocksCreateBack(PC_ASM *osm, PCBlocks *c, PetscInt n, c
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PCBlocksGetPlaces(PC pc, PCBlocks *c, PetscInt n, const Mat F[], PetscInt source[], PetscInt target[])
+PetscErrorCode PCBlocksGetPlaces(PC pc, PCBlocks *c, PetscInt n, const Mat F[], PetscInt source[], PetscInt target[], const char **why)
 {
   PC_ASM   *osm   = c->schwarz ? (PC_ASM *)pc->data : NULL;
-  PetscInt  total = 0, *place, *kept;
-  PetscBool added = (PetscBool)(osm && osm->type == PC_ASM_BASIC);
+  PetscInt  total = 0, all = 0, *place, *kept;
+  PetscBool added = (PetscBool)(osm && osm->type == PC_ASM_BASIC), twice = PETSC_FALSE, *taken;
 
   PetscFunctionBegin;
   for (PetscInt k = 0; k < n; k++) total += F[k]->rmap->n;
+  if (osm) PetscCall(ISGetLocalSize(osm->lis, &all));
   PetscCall(PetscMalloc2(total, &place, total, &kept));
+  PetscCall(PetscCalloc1(all, &taken));
   for (PetscInt k = 0, first = 0; k < n; first += F[k++]->rmap->n) {
     const PetscInt *rows, *cols;
     MatFactorAMB   *f;
 
-    if (osm) PetscCall(PCBlocksGetSchwarz(osm, k, place + first, kept + first));
+    if (osm) PetscCall(PCBlocksGetSchwarz(osm, k, place + first, kept + first, taken, &twice));
     for (PetscInt r = first; r < first + F[k]->rmap->n; r++) {
       if (!osm) place[r] = r;
       if (!osm || added) kept[r] = r;
@@ -111,6 +117,8 @@ PetscErrorCode PCBlocksGetPlaces(PC pc, PCBlocks *c, PetscInt n, const Mat F[], 
     PetscCall(ISRestoreIndices(f->rows, &rows));
   }
   if (added) PetscCall(PCBlocksCreateBack(osm, c, total, place));
+  if (twice && !added) *why = "several blocks keep the same row, and their solutions are added";
+  PetscCall(PetscFree(taken));
   PetscCall(PetscFree2(place, kept));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -30,8 +30,9 @@ typedef struct {
 
 extern PetscErrorCode PCBlocksGet(PC, PCBlocks **);
 
-/* Sets source and target of each row of the blocks, one after the other: the entries of right-hand sides and of solutions, or of c->y. Arrays of the caller. */
-extern PetscErrorCode PCBlocksGetPlaces(PC, PCBlocks *, PetscInt n, const Mat F[], PetscInt source[], PetscInt target[]);
+/* Sets source and target of each row of the blocks, one after the other: the entries of right-hand sides and of solutions, or of c->y. Arrays of the caller. *why is set if solutions
+   have no such places. */
+extern PetscErrorCode PCBlocksGetPlaces(PC, PCBlocks *, PetscInt n, const Mat F[], PetscInt source[], PetscInt target[], const char **why);
 
 /* Makes the group of these factors, or brings their new values; *why is set if there is no group */
 SYS_DEVICE PetscErrorCode PCBlocksSetUpDevice(PC pc, PCBlocks *c, PetscInt n, const Mat F[], const char **why) SYS_STUB(PETSC_SUCCESS);

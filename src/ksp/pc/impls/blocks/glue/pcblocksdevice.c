@@ -40,8 +40,8 @@ static PetscErrorCode PCBlocksCreateGroup(PC pc, PCBlocks *c, PetscInt n, const 
     total += F[k]->rmap->n;
   }
   PetscCall(PetscMalloc2(total, &source, total, &target));
-  PetscCall(PCBlocksGetPlaces(pc, c, n, F, source, target));
-  PetscCall(PCBlocksCheck(FactorGroupCreate((int)n, pair, source, target, &c->group, PetscDefaultCudaStream), why));
+  PetscCall(PCBlocksGetPlaces(pc, c, n, F, source, target, why));
+  if (!*why) PetscCall(PCBlocksCheck(FactorGroupCreate((int)n, pair, source, target, &c->group, PetscDefaultCudaStream), why));
   PetscCall(PetscFree2(source, target));
   PetscCall(PetscFree(pair));
   for (PetscInt k = 0; k < n && c->group; k++) { /* the group solves; a solve of one block makes its triangles anew */
