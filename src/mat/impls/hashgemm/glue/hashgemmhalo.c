@@ -290,6 +290,22 @@ PetscErrorCode HashGEMMHaloOffer(PetscLayout layout, PetscInt nrow, const PetscI
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Receives entries of a halo that has no rows, and forgets them: other processes wait until they are received */
+static PetscErrorCode HashGEMMHaloRefuse(HashGEMMHalo *h, MPI_Datatype type, size_t size)
+{
+  PetscMPIInt count;
+  char       *lost;
+
+  PetscFunctionBegin;
+  for (PetscMPIInt k = 0; k < h->nfrom; k++) {
+    PetscCall(PetscMPIIntCast(h->come[k], &count));
+    PetscCall(PetscMalloc1((size_t)count * size, &lost));
+    PetscCallMPI(MPI_Recv(lost, count, type, h->from[k], h->tag, h->comm, MPI_STATUS_IGNORE));
+    PetscCall(PetscFree(lost));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Sends what is in out, entries of size bytes, and receives there, or to in if rows come in another order */
 PetscErrorCode HashGEMMHaloPost(HashGEMMHalo *h, MPI_Datatype type, size_t size, void *there)
 {
@@ -302,6 +318,8 @@ PetscErrorCode HashGEMMHaloPost(HashGEMMHalo *h, MPI_Datatype type, size_t size,
     in = h->in;
   }
   for (PetscMPIInt k = 0; k < h->nfrom; k++) {
+    h->requests[k] = MPI_REQUEST_NULL;
+    if (h->refused) continue;
     PetscCall(PetscMPIIntCast(h->come[k + 1] - h->come[k], &count));
     PetscCallMPI(MPI_Irecv(in + (size_t)h->come[k] * size, count, type, h->from[k], h->tag, h->comm, &h->requests[k]));
   }
@@ -309,6 +327,7 @@ PetscErrorCode HashGEMMHaloPost(HashGEMMHalo *h, MPI_Datatype type, size_t size,
     PetscCall(PetscMPIIntCast(h->go[k + 1] - h->go[k], &count));
     PetscCallMPI(MPI_Isend(h->out + (size_t)h->go[k] * size, count, type, h->to[k], h->tag, h->comm, &h->requests[h->nfrom + k]));
   }
+  if (h->refused) PetscCall(HashGEMMHaloRefuse(h, type, size));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -332,25 +351,14 @@ PetscErrorCode HashGEMMHaloEnd(HashGEMMHalo *h, size_t size, void *there)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Sends the columns *here of all runs, one after the other, and frees them. *columns become those of the rows that come. Entries of a refused halo are received and forgotten. */
+/* Sends the columns *here of all runs, one after the other, and frees them. *columns become those of the rows that come. */
 PetscErrorCode HashGEMMHaloColumns(HashGEMMHalo *h, PetscInt **here, PetscInt **columns)
 {
-  const PetscMPIInt nfrom = h->nfrom;
-  PetscMPIInt       count;
-  PetscInt         *lost;
-
   PetscFunctionBegin;
   PetscCall(PetscMalloc1(h->n, columns));
   h->out = (char *)*here;
   *here  = NULL;
-  if (h->refused) h->nfrom = 0;
   PetscCall(HashGEMMHaloPost(h, MPIU_INT, sizeof(**columns), *columns));
-  for (PetscMPIInt k = h->nfrom; k < nfrom; k++) {
-    PetscCall(PetscMPIIntCast(h->come[k], &count));
-    PetscCall(PetscMalloc1(count, &lost));
-    PetscCallMPI(MPI_Recv(lost, count, MPIU_INT, h->from[k], h->tag, h->comm, MPI_STATUS_IGNORE));
-    PetscCall(PetscFree(lost));
-  }
   PetscCall(HashGEMMHaloEnd(h, sizeof(**columns), *columns));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -32,7 +32,7 @@ static PetscErrorCode AmbAggAddSums(AmbAggPasses *p, SysStatus *status)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A vector of PETSc, whose array changes from product to product: a new vector of several processes takes two reductions */
+/* A vector of PETSc, whose array changes from product to product: a new vector of several processes takes reductions */
 static PetscErrorCode AmbAggVectorCreate(const AmbAggPasses *p, Vec *x)
 {
   const PetscInt n = (PetscInt)p->e.n;
