@@ -3,6 +3,7 @@
 #include <cub/device/device_reduce.cuh>
 #include <cub/device/device_scan.cuh>
 #include <cub/device/device_select.cuh>
+#include <thrust/iterator/counting_iterator.h>
 
 #include "sys/syscub.cuh"
 
@@ -55,6 +56,26 @@ cudaError_t SysInclusiveSum(void *work, size_t &bytes, const int *number, int *s
   return cub::DeviceScan::InclusiveSum(work, bytes, number, sum, n, stream);
 }
 
+struct AddFive {
+  __host__ __device__ SysFive operator()(const SysFive &a, const SysFive &b) const
+  {
+    const SysFive c = {
+      {a.of[0] + b.of[0], a.of[1] + b.of[1], a.of[2] + b.of[2], a.of[3] + b.of[3], a.of[4] + b.of[4]}
+    };
+
+    return c;
+  }
+};
+
+cudaError_t SysExclusiveSumFive(void *work, size_t &bytes, SysFive *number, int n, cudaStream_t stream)
+{
+  const SysFive zero = {
+    {0, 0, 0, 0, 0}
+  };
+
+  return cub::DeviceScan::ExclusiveScan(work, bytes, number, number, AddFive(), zero, n, stream);
+}
+
 cudaError_t SysReduceSum(void *work, size_t &bytes, const int *number, long long *sum, int n, cudaStream_t stream)
 {
   return cub::DeviceReduce::Sum(work, bytes, number, sum, n, stream);
@@ -68,4 +89,21 @@ struct IsMarked {
 cudaError_t SysSelectMarked(void *work, size_t &bytes, const uint64_t *mark, const int *list, int *selected, int *count, int n, cudaStream_t stream)
 {
   return cub::DeviceSelect::If(work, bytes, list, selected, count, n, IsMarked{mark}, stream);
+}
+
+struct ReachesTop {
+  const SysScalar *x;
+  SysTopBound      bound;
+
+  __device__ bool operator()(int k) const
+  {
+    const SysTopKey key = SysTopKnown(SysTopKeyOf(x, k), bound);
+
+    return key.value != bound.bits.value ? key.value > bound.bits.value : key.place >= bound.bits.place;
+  }
+};
+
+cudaError_t SysSelectTop(void *work, size_t &bytes, const SysScalar *x, SysTopBound bound, int *place, int *count, int n, cudaStream_t stream)
+{
+  return cub::DeviceSelect::If(work, bytes, thrust::counting_iterator<int>(0), place, count, n, ReachesTop{x, bound}, stream);
 }

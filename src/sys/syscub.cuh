@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   CUB's sorts and sums on a CUDA device, compiled once because CUB's headers alone take the compiler about 8 s
+   CUB's sorts and sums on a CUDA device, compiled once because the headers of CUB alone take the compiler about 8 s
 
    As in CUB, a call with work NULL only sets bytes to the size of the work space.
 */
@@ -8,6 +8,8 @@
 
 #include <cuda_runtime.h>
 #include <stdint.h>
+
+#include "sys/systop.cuh"
 
 /* Sorts pairs by bits 0 to end - 1 of their keys; equal keys keep their order. Key: int or unsigned char */
 template <class Key>
@@ -26,8 +28,17 @@ template <class T>
 cudaError_t SysExclusiveSum(void *work, size_t &bytes, const T *number, T *sum, int n, cudaStream_t);
 cudaError_t SysInclusiveSum(void *work, size_t &bytes, const int *number, int *sum, int n, cudaStream_t);
 
+/* The exclusive sums of five numbers at once, in place */
+typedef struct {
+  unsigned of[5];
+} SysFive;
+cudaError_t SysExclusiveSumFive(void *work, size_t &bytes, SysFive *number, int n, cudaStream_t);
+
 /* Sums all numbers in 64 bits */
 cudaError_t SysReduceSum(void *work, size_t &bytes, const int *number, long long *sum, int n, cudaStream_t);
 
 /* Selects the entries v of the list with mark[v] != 0, and counts them */
 cudaError_t SysSelectMarked(void *work, size_t &bytes, const uint64_t *mark, const int *list, int *selected, int *count, int n, cudaStream_t);
+
+/* Selects the places of the numbers that reach the bound, and counts them */
+cudaError_t SysSelectTop(void *work, size_t &bytes, const SysScalar *x, SysTopBound bound, int *place, int *count, int n, cudaStream_t);

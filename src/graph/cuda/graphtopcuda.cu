@@ -3,69 +3,16 @@
    The largest of many numbers on a CUDA device. A number and its place form a key; all keys differ. The bound that exactly k keys reach is found
    digit by digit, from counts of the keys with the digits found so far. No key is stored.
 */
-#include <cub/device/device_select.cuh>
-#include <thrust/iterator/counting_iterator.h>
-
 #include "sys/syscuda.cuh"
+#include "sys/syscub.cuh"
 #include "graph/cuda/graphtopcuda.h"
 
 #define TOP_DIGIT_BITS 8
 #define TOP_DIGITS     (1 << TOP_DIGIT_BITS)
 #define TOP_BLOCKS     1024 /* most thread blocks; each adds its counts to the total */
 
-#if defined(SYS_SINGLE)
-typedef unsigned TopWord;
-#else
-typedef unsigned long long TopWord;
-#endif
-
-#define TOP_VALUE_BITS ((int)(8 * sizeof(TopWord)))
-#define TOP_PLACE_BITS 32
-
-/* The larger key is better: the value decides, then the place. NaN has the least word. */
-struct TopKey {
-  TopWord  value;
-  unsigned place;
-};
-
-static __device__ __forceinline__ TopKey TopKeyOf(const SysScalar *x, int k)
-{
-  const SysScalar v   = x[k] + 0; /* -0 becomes 0 */
-  const TopWord   top = (TopWord)1 << (TOP_VALUE_BITS - 1);
-#if defined(SYS_SINGLE)
-  const TopWord bits = __float_as_uint(v);
-#else
-  const TopWord bits = (TopWord)__double_as_longlong(v);
-#endif
-
-  return {v != v ? 0 : bits & top ? ~bits : bits | top, ~(unsigned)k};
-}
-
-/* The digits found so far, and a mask of their bits */
-struct TopBound {
-  TopKey bits, known;
-};
-
-static __device__ __forceinline__ TopKey TopKnown(TopKey key, TopBound bound)
-{
-  return {key.value & bound.known.value, key.place & bound.known.place};
-}
-
-/* Returns whether number k reaches the bound */
-struct TopReaches {
-  const SysScalar *x;
-  TopBound         bound;
-
-  __device__ bool operator()(int k) const
-  {
-    const TopKey key = TopKnown(TopKeyOf(x, k), bound);
-
-    return key.value != bound.bits.value ? key.value > bound.bits.value : key.place >= bound.bits.place;
-  }
-};
-
 /* Counts, by the digit at bit `shift`, the keys with the digits found so far */
-static __global__ void __launch_bounds__(SYS_THREADS) TopCount(int n, const SysScalar *x, TopBound bound, int shift, int in_place, int *count)
+static __global__ void __launch_bounds__(SYS_THREADS) TopCount(int n, const SysScalar *x, SysTopBound bound, int shift, int in_place, int *count)
 {
   __shared__ int mine[TOP_DIGITS];
 
@@ -73,7 +20,7 @@ static __global__ void __launch_bounds__(SYS_THREADS) TopCount(int n, const SysS
   __syncthreads();
   SYS_FOR_EACH(k, n)
   {
-    const TopKey key = TopKeyOf(x, (int)k), known = TopKnown(key, bound);
+    const SysTopKey key = SysTopKeyOf(x, (int)k), known = SysTopKnown(key, bound);
 
     if (known.value != bound.bits.value || known.place != bound.bits.place) continue;
     atomicAdd(&mine[(int)((in_place ? key.place : key.value) >> shift) & (TOP_DIGITS - 1)], 1);
@@ -90,7 +37,7 @@ static __global__ void __launch_bounds__(SYS_THREADS) TopValues(int k, const Sys
 }
 
 /* Finds the bound that exactly k keys reach */
-static SysStatus TopFind(int n, const SysScalar *x, int k, int *count, TopBound *bound, SysStream stream)
+static SysStatus TopFind(int n, const SysScalar *x, int k, int *count, SysTopBound *bound, SysStream stream)
 {
   const int64_t blocks = SysMin(SysBlocksLoop(n), TOP_BLOCKS);
   int           wanted = k, left = n; /* among the keys with the digits found so far */
@@ -99,9 +46,9 @@ static SysStatus TopFind(int n, const SysScalar *x, int k, int *count, TopBound 
     {0, 0},
     {0, 0}
   };
-  for (int bit = TOP_VALUE_BITS + TOP_PLACE_BITS - TOP_DIGIT_BITS; bit >= 0 && wanted < left; bit -= TOP_DIGIT_BITS) {
-    const int in_place = bit < TOP_PLACE_BITS, shift = in_place ? bit : bit - TOP_PLACE_BITS;
-    int       counts[TOP_DIGITS], d                  = TOP_DIGITS - 1;
+  for (int bit = SYS_TOP_VALUE_BITS + SYS_TOP_PLACE_BITS - TOP_DIGIT_BITS; bit >= 0 && wanted < left; bit -= TOP_DIGIT_BITS) {
+    const int in_place = bit < SYS_TOP_PLACE_BITS, shift = in_place ? bit : bit - SYS_TOP_PLACE_BITS;
+    int       counts[TOP_DIGITS], d                      = TOP_DIGITS - 1;
 
     SYS_CUDA(cudaMemsetAsync(count, 0, sizeof(counts), stream));
     SYS_CALL(SysLaunch(TopCount, blocks, SYS_THREADS, 0, stream, n, x, *bound, shift, in_place, count));
@@ -113,8 +60,8 @@ static SysStatus TopFind(int n, const SysScalar *x, int k, int *count, TopBound 
       bound->bits.place |= (unsigned)d << shift;
       bound->known.place |= (unsigned)(TOP_DIGITS - 1) << shift;
     } else {
-      bound->bits.value |= (TopWord)d << shift;
-      bound->known.value |= (TopWord)(TOP_DIGITS - 1) << shift;
+      bound->bits.value |= (SysTopWord)d << shift;
+      bound->known.value |= (SysTopWord)(TOP_DIGITS - 1) << shift;
     }
   }
   return SYS_SUCCESS;
@@ -122,10 +69,9 @@ static SysStatus TopFind(int n, const SysScalar *x, int k, int *count, TopBound 
 
 SysStatus GraphTopPlaces(int n, const SysScalar *x, int k, int *place, SysScalar *value, SysStream stream)
 {
-  const thrust::counting_iterator<int> all(0);
-
-  TopReaches reaches = {
-    x, {{0, 0}, {0, 0}}
+  SysTopBound bound = {
+    {0, 0},
+    {0, 0}
   };
   SysScratch scratch;
   SysArena   arena = {NULL, 0};
@@ -134,7 +80,7 @@ SysStatus GraphTopPlaces(int n, const SysScalar *x, int k, int *place, SysScalar
   SysScalar *values;
   char      *temporary;
 
-  SYS_CUDA(cub::DeviceSelect::If(NULL, bytes, all, (int *)NULL, (int *)NULL, n, reaches, stream));
+  SYS_CUDA(SysSelectTop(NULL, bytes, x, bound, NULL, NULL, n, stream));
   for (int turn = 0; turn < 2; turn++) {
     SysArenaTake(&arena, &count, (size_t)TOP_DIGITS);
     SysArenaTake(&arena, &places, (size_t)k);
@@ -143,8 +89,8 @@ SysStatus GraphTopPlaces(int n, const SysScalar *x, int k, int *place, SysScalar
     if (!turn) SYS_CALL(SysArenaAllocate(&arena));
   }
   scratch.memory = arena.memory;
-  SYS_CALL(TopFind(n, x, k, count, &reaches.bound, stream));
-  SYS_CUDA(cub::DeviceSelect::If(temporary, bytes, all, places, count, n, reaches, stream));
+  SYS_CALL(TopFind(n, x, k, count, &bound, stream));
+  SYS_CUDA(SysSelectTop(temporary, bytes, x, bound, places, count, n, stream));
   SYS_CALL(SysLaunch(TopValues, SysBlocksLoop(k), SYS_THREADS, 0, stream, k, x, places, values));
   SYS_CUDA(cudaMemcpyAsync(place, places, (size_t)k * sizeof(*place), cudaMemcpyDeviceToHost, stream));
   SYS_CUDA(cudaMemcpyAsync(value, values, (size_t)k * sizeof(*value), cudaMemcpyDeviceToHost, stream));

@@ -9,8 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <cub/device/device_scan.cuh>
-
 #include "sys/systrial.cuh"
 #include "sys/systuning.h"
 #include "sys/syscub.cuh"
@@ -34,14 +32,8 @@ typedef struct {
   SysValuesChoice values;
 } Workspace;
 
-struct AddCounts {
-  __host__ __device__ AmbCount operator()(const AmbCount &a, const AmbCount &b) const
-  {
-    const AmbCount c = {a.task + b.task, a.step + b.step, a.idx + b.idx, a.split + b.split, a.partial + b.partial};
-
-    return c;
-  }
-};
+/* The scan of chunks' counts */
+static_assert(sizeof(AmbCount) == sizeof(SysFive), "five numbers of a chunk");
 
 static unsigned AmbCreateChunks(int64_t m)
 {
@@ -59,11 +51,10 @@ static int AmbCreateKeyBits(int64_t m, int scope)
 
 static SysStatus AmbCreateWorkspaceCreate(int64_t m, cudaStream_t stream, Workspace *w)
 {
-  const AmbCount zero = {0, 0, 0, 0, 0};
-  size_t         scan = 0, sort = 0;
+  size_t scan = 0, sort = 0;
 
   memset(w, 0, sizeof(*w));
-  SYS_CUDA(cub::DeviceScan::ExclusiveScan(NULL, scan, w->count, w->count, AddCounts(), zero, (int)AmbCreateChunks(m) + 1, stream));
+  SYS_CUDA(SysExclusiveSumFive(NULL, scan, (SysFive *)NULL, (int)AmbCreateChunks(m) + 1, stream));
   SYS_CUDA(SysSortPairs(NULL, sort, w->key, w->key_sorted, w->row, w->perm, (int)m, 32, stream));
   w->cub_size = scan > sort ? scan : sort;
   for (int pass = 0; pass < 2; pass++) {
@@ -211,7 +202,6 @@ static SysStatus Describe(const Workspace *w, const Choice *choice, const AmbCou
 static SysStatus AmbCreateBuild(const SysCSR *csr, const int *from, const Choice *choice, Workspace *w, cudaStream_t stream, AmbDevice *A)
 {
   const AmbArrays arrays   = {csr->i, csr->j, csr->a, from};
-  const AmbCount  zero     = {0, 0, 0, 0, 0};
   AmbLayout      *L        = &A->layout;
   AmbCount        total    = {0, 0, 0, 0, 0};
   SysArena        arena    = {NULL, 0};
@@ -242,7 +232,7 @@ static SysStatus AmbCreateBuild(const SysCSR *csr, const int *from, const Choice
   plan.shape = (unsigned char *)w->key;
   SYS_CUDA(cudaMemsetAsync(w->count + L->nchunk, 0, sizeof(*w->count), stream));
   SYS_CALL(AmbDevicePlan(&plan, &arrays, w->blocks, choice->columns, stream));
-  SYS_CUDA(cub::DeviceScan::ExclusiveScan(w->cub, w->cub_size, w->count, w->count, AddCounts(), zero, (int)L->nchunk + 1, stream));
+  SYS_CUDA(SysExclusiveSumFive(w->cub, w->cub_size, (SysFive *)w->count, (int)L->nchunk + 1, stream));
   SYS_CUDA(cudaMemcpyAsync(&total, w->count + L->nchunk, sizeof(total), cudaMemcpyDeviceToHost, stream));
   SYS_CUDA(cudaMemcpyAsync(&bad, w->bad, sizeof(bad), cudaMemcpyDeviceToHost, stream));
   SYS_CUDA(cudaStreamSynchronize(stream));

@@ -14,9 +14,14 @@ typedef int AmbKernelsAVX512Absent; /* complex scalars use the plain kernels */
 
 TILE_PLAIN(Gather, 1, 1)
 
+static void SplitGather(SysStore how, TILE_ARGUMENTS)
+{
+  AmbTileSplit(1, 1, SYS_STORAGE_PLAIN, how, A, T, alpha, x, beta, y, z);
+}
+
 static void MultGather(const AmbHost *A, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z)
 {
-  if (A->block_size == 1 && A->values.stored == SYS_STORAGE_PLAIN) MultTilesAVX512(Tile_Gather_SYS_STORAGE_PLAINAVX512, A, alpha, x, beta, y, z);
+  if (A->block_size == 1 && A->values.stored == SYS_STORAGE_PLAIN) MultTilesAVX512(SplitGather, Tile_Gather_SYS_STORAGE_PLAINAVX512, A, alpha, x, beta, y, z);
   else MultAVX512(A, alpha, x, beta, y, z);
 }
 

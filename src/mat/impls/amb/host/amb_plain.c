@@ -11,6 +11,7 @@ static SYS_INLINE void AmbChunkB(const int b, const SysStorage stored, uint32_t 
   SysScalar s[AMB_C] = {0};
 
   for (uint32_t i = 0; i < n; i++) {
+#pragma GCC unroll 8
     for (int l = 0; l < AMB_C; l++) {
       for (int k = 0; k < b; k++) s[l] += SysValuesAt(stored, &A->values.table, A->val, at + (AMB_C * (size_t)i + l) * b + k) * x[col[AMB_C * (size_t)i + l] + k];
     }

@@ -45,8 +45,10 @@
 #include "sys/sysvalues.h"
 #include "mat/impls/amb/host/ambpolicy.h"
 
-#define AMB_C         8 /* rows of a chunk: the doubles of a 512-bit register */
-#define AMB_BLOCKS(F) F(1) F(2) F(3) F(4) F(5) F(6) F(7) F(8) F(9) F(10)
+#define AMB_C              8 /* rows of a chunk: the doubles of a 512-bit register */
+#define AMB_LONG_BLOCK     3 /* least columns of a long block */
+#define AMB_LONG_BLOCKS(F) F(3) F(4) F(5) F(6) F(7) F(8) F(9) F(10)
+#define AMB_BLOCKS(F)      F(1) F(2) AMB_LONG_BLOCKS(F)
 #if defined(SYS_HAVE_STORAGE_SINGLE)
   #define AMB_SINGLE(F, b) F(b, SYS_STORAGE_SINGLE)
 #else

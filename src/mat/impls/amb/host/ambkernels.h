@@ -34,28 +34,35 @@ static SYS_INLINE int AmbChunkRows(const AmbHost *A, const AmbTile *T, int c, co
   return left < AMB_C ? (int)left : AMB_C;
 }
 
+/* Multiplies the split chunks, one long row each; b and stored are constants of the callers */
+static SYS_INLINE void AmbTileSplit(const int gather, const int b, const SysStorage stored, SysStore how, const AmbHost *A, const AmbTile *T, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z)
+{
+  const uint32_t *start = A->start + T->chunk;
+
+  for (int c = 0; c < T->nsplit; c++) {
+    const int64_t r  = T->row + A->perm[T->perm + c];
+    const size_t  at = AMB_C * ((size_t)T->step + start[c]);
+    SysScalar     sum[AMB_C], s = 0;
+
+    if (b == 1) AmbChunk1(gather, stored, start[c + 1] - start[c], A, at, A->col + at, x + T->col, sum);
+    else AmbChunkB(b, stored, start[c + 1] - start[c], A, at * b, A->col + at, x + T->col, sum);
+    for (int l = 0; l < AMB_C; l++) s += sum[l];
+    if (s != s) s = SYS_ISA_NAME(RowSum)(A, T, r, x);
+    z[r] = SysStored(how, alpha, s, beta, y, z, r);
+  }
+}
+
 static SYS_INLINE void AmbTileAll(const int gather, const int b, const SysStorage stored, const SysStore how, const AmbHost *A, const AmbTile *T, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z)
 {
   const uint32_t  *start = A->start + T->chunk;
-  const uint16_t  *perm = A->perm + T->perm, *col = A->col + AMB_C * T->step;
+  const uint16_t  *perm = A->perm + T->perm + T->nsplit, *col = A->col + AMB_C * T->step;
   const SysScalar *xs  = x + T->col;
   const size_t     val = (size_t)AMB_C * b * T->step;
   SysScalar        sum[AMB_C];
   int64_t          r0;
   int              c;
 
-  for (c = 0; c < T->nsplit; c++) {
-    const int64_t r = T->row + perm[c];
-    SysScalar     s = 0;
-
-    if (b == 1) AmbChunk1(gather, stored, start[c + 1] - start[c], A, val + (size_t)AMB_C * start[c], col + (int64_t)AMB_C * start[c], xs, sum);
-    else AmbChunkB(b, stored, start[c + 1] - start[c], A, val + (size_t)AMB_C * b * start[c], col + (int64_t)AMB_C * start[c], xs, sum);
-    for (int l = 0; l < AMB_C; l++) s += sum[l];
-    if (s != s) s = SYS_ISA_NAME(RowSum)(A, T, r, x);
-    z[r] = SysStored(how, alpha, s, beta, y, z, r);
-  }
-  perm += T->nsplit;
-  for (; c < T->nfilled; c++) {
+  for (c = T->nsplit; c < T->nfilled; c++) {
     const int nl = AmbChunkRows(A, T, c, perm);
 
     if (b == 1) AmbChunk1(gather, stored, start[c + 1] - start[c], A, val + (size_t)AMB_C * start[c], col + (int64_t)AMB_C * start[c], xs, sum);
@@ -66,14 +73,17 @@ static SYS_INLINE void AmbTileAll(const int gather, const int b, const SysStorag
         if (sum[l] != sum[l]) sum[l] = SYS_ISA_NAME(RowSum)(A, T, r0 + (T->sorted ? perm[l] : l), x);
       }
     }
-    if (T->sorted && nl == AMB_C) {
-      for (int l = 0; l < AMB_C; l++) z[r0 + perm[l]] = SysStored(how, alpha, sum[l], beta, y, z, r0 + perm[l]);
+    if (nl < AMB_C) {
+#pragma GCC unroll 1
+      for (int l = 0; l < nl; l++) {
+        const int64_t r = r0 + (T->sorted ? perm[l] : l);
+
+        z[r] = SysStored(how, alpha, sum[l], beta, y, z, r);
+      }
     } else if (T->sorted) {
-      for (int l = 0; l < nl; l++) z[r0 + perm[l]] = SysStored(how, alpha, sum[l], beta, y, z, r0 + perm[l]);
-    } else if (nl == AMB_C) {
-      for (int l = 0; l < AMB_C; l++) z[r0 + l] = SysStored(how, alpha, sum[l], beta, y, z, r0 + l);
+      for (int l = 0; l < AMB_C; l++) z[r0 + perm[l]] = SysStored(how, alpha, sum[l], beta, y, z, r0 + perm[l]);
     } else {
-      for (int l = 0; l < nl; l++) z[r0 + l] = SysStored(how, alpha, sum[l], beta, y, z, r0 + l);
+      for (int l = 0; l < AMB_C; l++) z[r0 + l] = SysStored(how, alpha, sum[l], beta, y, z, r0 + l);
     }
     perm += T->sorted ? AMB_C : 1;
   }
@@ -114,17 +124,27 @@ static SYS_INLINE void AmbTileAll(const int gather, const int b, const SysStorag
   { \
     AmbTileAll(0, b, stored, how, A, T, alpha, x, beta, y, z); \
   }
-#define TILES(b)              TILE_PLAIN(b, 0, b) AMB_SINGLE(TILE_SMALL, b) TILE_SMALL(b, SYS_STORAGE_PLACES)
+#define SPLIT_SMALL(b, stored) else AmbTileSplit(0, b, stored, how, A, T, alpha, x, beta, y, z);
+#define TILE_SPLIT(b) \
+  static void SYS_ISA_NAME(TileSplit_##b)(SysStore how, TILE_ARGUMENTS) \
+  { \
+    if (A->values.stored == SYS_STORAGE_PLAIN) AmbTileSplit(0, b, SYS_STORAGE_PLAIN, how, A, T, alpha, x, beta, y, z); \
+    else if (A->values.stored == SYS_STORAGE_PLACES) AmbTileSplit(0, b, SYS_STORAGE_PLACES, how, A, T, alpha, x, beta, y, z); \
+    AMB_SINGLE(SPLIT_SMALL, b) \
+  }
+#define TILES(b)              TILE_PLAIN(b, 0, b) AMB_SINGLE(TILE_SMALL, b) TILE_SMALL(b, SYS_STORAGE_PLACES) TILE_SPLIT(b)
 #define TILE_NAMED(b, stored) [stored] = SYS_ISA_NAME(Tile_##b##_##stored)
 #define TILES_NAMED(b)        {TILE_NAMED(b, SYS_STORAGE_PLAIN), TILE_NAMED(b, SYS_STORAGE_PLACES), AMB_SINGLE(TILE_NAMED, b)},
 
 AMB_BLOCKS(TILES)
 
+#define SPLIT_NAMED(b) SYS_ISA_NAME(TileSplit_##b),
 typedef void (*TileFunction)(SysStore, TILE_ARGUMENTS);
 static const TileFunction tile_functions[AMB_MAX_BLOCK][3] = {AMB_BLOCKS(TILES_NAMED)};
+static const TileFunction split_functions[AMB_MAX_BLOCK]   = {AMB_BLOCKS(SPLIT_NAMED)};
 
 /* Computes z = alpha A x + beta y. y may be z; beta == 0: y is not read. */
-static void SYS_ISA_NAME(MultTiles)(TileFunction f, const AmbHost *A, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z)
+static void SYS_ISA_NAME(MultTiles)(TileFunction split, TileFunction f, const AmbHost *A, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z)
 {
   const SysStore first = SysFirstStore(beta, y, z);
 
@@ -132,13 +152,19 @@ static void SYS_ISA_NAME(MultTiles)(TileFunction f, const AmbHost *A, SysScalar 
   #pragma omp parallel num_threads(A->nthread) if (A->nthread > 1)
 #endif
   for (int t = omp_get_thread_num(); t < A->nthread; t += omp_get_num_threads()) {
-    for (int64_t k = A->scope_tile[A->thread_scope[t]]; k < A->scope_tile[A->thread_scope[t + 1]]; k++) f(A->tile[k].first ? first : SYS_STORE_ADD, A, A->tile + k, alpha, x, beta, y, z);
+    for (int64_t k = A->scope_tile[A->thread_scope[t]]; k < A->scope_tile[A->thread_scope[t + 1]]; k++) {
+      const AmbTile *T   = A->tile + k;
+      const SysStore how = T->first ? first : SYS_STORE_ADD;
+
+      if (T->nsplit) split(how, A, T, alpha, x, beta, y, z);
+      f(how, A, T, alpha, x, beta, y, z);
+    }
   }
 }
 
 static void SYS_ISA_NAME(Mult)(const AmbHost *A, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z)
 {
-  SYS_ISA_NAME(MultTiles)(tile_functions[A->block_size - 1][A->values.stored], A, alpha, x, beta, y, z);
+  SYS_ISA_NAME(MultTiles)(split_functions[A->block_size - 1], tile_functions[A->block_size - 1][A->values.stored], A, alpha, x, beta, y, z);
 }
 
 static void SYS_ISA_NAME(RowTranspose)(const AmbHost *A, const AmbTile *T, int64_t r, SysScalar f, SysScalar *z)
@@ -148,19 +174,48 @@ static void SYS_ISA_NAME(RowTranspose)(const AmbHost *A, const AmbTile *T, int64
   }
 }
 
+/* Adds the products of a chunk of n steps with the factors of its lanes */
+static SYS_INLINE void AmbChunkTranspose(const int b, const SysStorage stored, uint32_t n, const AmbHost *A, size_t at, const uint16_t *col, const SysScalar *factor, SysScalar *z)
+{
+  SysScalar f[AMB_C]; /* no store to z changes it */
+
+  for (int l = 0; l < AMB_C; l++) f[l] = factor[l];
+  for (uint32_t i = 0; i < n; i++, col += AMB_C, at += AMB_C * b) {
+    for (int l = 0; l < AMB_C; l++) {
+      for (int k = 0; k < b; k++) z[col[l] + k] += SysValuesAt(stored, &A->values.table, A->val, at + l * b + k) * f[l];
+    }
+  }
+}
+
+#define TRANSPOSE_ARGUMENTS uint32_t n, const AmbHost *A, size_t at, const uint16_t *col, const SysScalar *factor, SysScalar *z
+#define TRANSPOSE(b, stored) \
+  static void SYS_ISA_NAME(Transpose_##b##_##stored)(TRANSPOSE_ARGUMENTS) \
+  { \
+    AmbChunkTranspose(b, stored, n, A, at, col, factor, z); \
+  }
+#define TRANSPOSES(b)              TRANSPOSE(b, SYS_STORAGE_PLAIN) AMB_SINGLE(TRANSPOSE, b) TRANSPOSE(b, SYS_STORAGE_PLACES)
+#define TRANSPOSE_NAMED(b, stored) [stored] = SYS_ISA_NAME(Transpose_##b##_##stored)
+#define TRANSPOSES_NAMED(b)        [b] = {TRANSPOSE_NAMED(b, SYS_STORAGE_PLAIN), TRANSPOSE_NAMED(b, SYS_STORAGE_PLACES), AMB_SINGLE(TRANSPOSE_NAMED, b)},
+
+AMB_LONG_BLOCKS(TRANSPOSES)
+
+typedef void (*TransposeFunction)(TRANSPOSE_ARGUMENTS);
+static const TransposeFunction transpose_functions[AMB_MAX_BLOCK + 1][3] = {AMB_LONG_BLOCKS(TRANSPOSES_NAMED)};
+
+/* The constant b is the block size if that is 1 or 2, whose chunks are too short for a call each, and 0 for long blocks */
 static SYS_INLINE void AmbTileTranspose(const int b, const SysStorage stored, const AmbHost *A, const AmbTile *T, SysScalar alpha, const SysScalar *x, SysScalar *z)
 {
-  const uint32_t *start = A->start + T->chunk;
-  const uint16_t *perm  = A->perm + T->perm;
+  const TransposeFunction f     = transpose_functions[A->block_size][A->values.stored];
+  const uint32_t         *start = A->start + T->chunk;
+  const uint16_t         *perm  = A->perm + T->perm;
 
   for (int c = 0; c < T->nfilled; c++) {
-    const int       split = c < T->nsplit, nl = split ? AMB_C : AmbChunkRows(A, T, c, perm + c);
-    const int64_t   slot = AMB_C * (T->step + start[c]);
-    const uint16_t *col  = A->col + slot;
-    size_t          val  = (size_t)(b * slot);
-    SysScalar      *zs   = z + T->col, factor[AMB_C];
-    int64_t         row[AMB_C];
-    int             bad = 0;
+    const int      split = c < T->nsplit, nl = split ? AMB_C : AmbChunkRows(A, T, c, perm + c);
+    const int64_t  slot = AMB_C * (T->step + start[c]);
+    const uint32_t n    = start[c + 1] - start[c];
+    SysScalar      factor[AMB_C];
+    int64_t        row[AMB_C];
+    int            bad = 0;
 
     for (int l = 0; l < AMB_C; l++) {
       const int k = l < nl ? l : 0;
@@ -171,13 +226,8 @@ static SYS_INLINE void AmbTileTranspose(const int b, const SysStorage stored, co
     }
     if (bad) {
       for (int l = 0; l < (split ? 1 : nl); l++) SYS_ISA_NAME(RowTranspose)(A, T, row[l], alpha * x[row[l]], z);
-      continue;
-    }
-    for (uint32_t i = 0; i < start[c + 1] - start[c]; i++, col += AMB_C, val += AMB_C * b) {
-      for (int l = 0; l < AMB_C; l++) {
-        for (int k = 0; k < b; k++) zs[col[l] + k] += SysValuesAt(stored, &A->values.table, A->val, val + l * b + k) * factor[l];
-      }
-    }
+    } else if (b) AmbChunkTranspose(b, stored, n, A, (size_t)(b * slot), A->col + slot, factor, z + T->col);
+    else f(n, A, (size_t)(A->block_size * slot), A->col + slot, factor, z + T->col);
   }
 }
 
@@ -186,18 +236,15 @@ static void SYS_ISA_NAME(ThreadTranspose)(const void *data, int t, SysScalar alp
   const AmbHost *A = (const AmbHost *)data;
 
   for (int64_t k = A->scope_tile[A->thread_scope[t]]; k < A->scope_tile[A->thread_scope[t + 1]]; k++) {
-#define TRANSPOSE_SMALL(b, stored) else AmbTileTranspose(b, stored, A, A->tile + k, alpha, x, z);
-#define CASE(b) \
-  case b: \
-    if (A->values.stored == SYS_STORAGE_PLAIN) AmbTileTranspose(b, SYS_STORAGE_PLAIN, A, A->tile + k, alpha, x, z); \
-    else if (A->values.stored == SYS_STORAGE_PLACES) AmbTileTranspose(b, SYS_STORAGE_PLACES, A, A->tile + k, alpha, x, z); \
-    AMB_SINGLE(TRANSPOSE_SMALL, b) \
-    break;
-    switch (A->block_size) {
-      AMB_BLOCKS(CASE)
-    }
+#define CASE(b, stored_) else if (A->block_size == b && A->values.stored == stored_) AmbTileTranspose(b, stored_, A, A->tile + k, alpha, x, z);
+    if (A->block_size >= AMB_LONG_BLOCK) AmbTileTranspose(0, SYS_STORAGE_PLAIN, A, A->tile + k, alpha, x, z);
+    CASE(1, SYS_STORAGE_PLAIN)
+    CASE(2, SYS_STORAGE_PLAIN)
+    CASE(1, SYS_STORAGE_PLACES)
+    CASE(2, SYS_STORAGE_PLACES)
+    AMB_SINGLE(CASE, 1)
+    AMB_SINGLE(CASE, 2)
 #undef CASE
-#undef TRANSPOSE_SMALL
   }
 }
 

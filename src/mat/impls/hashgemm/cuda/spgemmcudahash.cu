@@ -238,6 +238,15 @@ static __device__ __forceinline__ void HashWritePattern(Slot *table, const unsig
   HashWriteColumns<T, R>(key, bits, lane, size, (int *)table, (int)(sizeof(Slot) / sizeof(int)) << LOG, Cj);
 }
 
+/* Sorts in N words a lane, or in twice as many, up to 16; only rows with more than that in their list are sorted in shared memory */
+template <int T, int LOG, int N, int R>
+static __device__ __forceinline__ void HashWriteRow(Slot *table, unsigned *list, int words, int most, int lane, int size, int *Cj)
+{
+  if (most <= N * T) HashWritePattern<T, LOG, N>(table, list, words, lane, size, Cj);
+  else if constexpr (N < R && N < 16) HashWriteRow<T, LOG, 2 * N, R>(table, list, words, most, lane, size, Cj);
+  else if constexpr (R > 16) HashWriteLongPattern<LOG>(table, list, words, lane, Cj);
+}
+
 template <int T, int LOG, int R>
 static __global__ void __launch_bounds__(BLOCK(LOG)) HashPatternKernel(SpgemmOperands P, const int *rows, int n, const int *Ci, int *Cj)
 {
@@ -265,12 +274,7 @@ static __global__ void __launch_bounds__(BLOCK(LOG)) HashPatternKernel(SpgemmOpe
   __syncwarp();
   words = (int)*count;
   most  = TeamMost<T>(words);
-  if (most <= T) HashWritePattern<T, LOG, 1>(table, list, words, lane, size, Cj + first);
-  else if (most <= 2 * T) HashWritePattern < T, LOG, R<2 ? R : 2>(table, list, words, lane, size, Cj + first);
-  else if (most <= 4 * T) HashWritePattern < T, LOG, R<4 ? R : 4>(table, list, words, lane, size, Cj + first);
-  else if (most <= 8 * T) HashWritePattern < T, LOG, R<8 ? R : 8>(table, list, words, lane, size, Cj + first);
-  else if (most <= 16 * T) HashWritePattern<T, LOG, (R < 16 ? R : 16)>(table, list, words, lane, size, Cj + first);
-  else HashWriteLongPattern<LOG>(table, list, words, lane, Cj + first);
+  HashWriteRow<T, LOG, 1, R>(table, list, words, most, lane, size, Cj + first);
 }
 
 template <int T, int LOG, int R>
@@ -329,20 +333,25 @@ static __device__ __forceinline__ void HashWriteKept(KeptShared<ROOM> *own, cons
   HashWriteColumns<T, R>(key, bits, lane, size, own->column, ROOM, Cj);
 }
 
+/* Sorts in N words a lane, or in twice as many, up to all kept ones */
+template <int T, int N, int ROOM>
+static __device__ __forceinline__ void HashWriteKeptRow(KeptShared<ROOM> *own, const uint2 *word, int words, int most, int lane, int size, int *Cj)
+{
+  if constexpr (N * T == SPGEMM_KEPT_WORDS) HashWriteKept<T, N, ROOM>(own, word, words, lane, size, Cj);
+  else if (most <= N * T) HashWriteKept<T, N, ROOM>(own, word, words, lane, size, Cj);
+  else HashWriteKeptRow<T, 2 * N, ROOM>(own, word, words, most, lane, size, Cj);
+}
+
 template <int T, int ROOM>
 static __global__ void __launch_bounds__(KEPT_BLOCK) HashExpandKernel(SpgemmKept kept, const int *rows, int n, const int *Ci, int *Cj)
 {
-  constexpr int R = SPGEMM_KEPT_WORDS / T;
   __shared__ KeptShared<ROOM> shared[KEPT_BLOCK / T];
   const int                   lane = (int)threadIdx.x % T, team = (int)threadIdx.x / T, at = (int)blockIdx.x * (KEPT_BLOCK / T) + team;
   const int                   row = at < n ? rows[at] : -1, first = row < 0 ? 0 : Ci[row], size = row < 0 ? 0 : Ci[row + 1] - first, words = row < 0 ? 0 : kept.words[row];
   const uint2                *word = kept.word + (row < 0 ? 0 : (size_t)row * (size_t)kept.capacity);
   const int                   most = TeamMost<T>(words);
 
-  if (most <= T) HashWriteKept<T, 1, ROOM>(shared + team, word, words, lane, size, Cj + first);
-  else if (most <= 2 * T) HashWriteKept<T, 2, ROOM>(shared + team, word, words, lane, size, Cj + first);
-  else if (most <= 4 * T) HashWriteKept<T, (R < 4 ? R : 4), ROOM>(shared + team, word, words, lane, size, Cj + first);
-  else HashWriteKept<T, R, ROOM>(shared + team, word, words, lane, size, Cj + first);
+  HashWriteKeptRow<T, 1, ROOM>(shared + team, word, words, most, lane, size, Cj + first);
 }
 
 template <int T, int ROOM>

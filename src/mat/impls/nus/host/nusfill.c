@@ -162,17 +162,18 @@ static SYS_INLINE void FillTile(const SysFill what, const SysStorage stored, con
   else FillSELL(0, what, stored, A, T, P);
 }
 
-/* One function for each combination of parts, constants in the loops as is the storage */
-static SYS_INLINE void FillTileParts(const SysStorage stored, const NusHost *A, const NusTile *T, const NusPart *P, SysFill what)
+/* One function for each combination of parts, constants in the loops as is the storage of values */
+static SYS_INLINE void FillTileValues(const SysStorage stored, const NusHost *A, const NusTile *T, const NusPart *P, SysFill what)
 {
   if (what == SYS_FILL_VALUES) FillTile(SYS_FILL_VALUES, stored, A, T, P);
-  else if (what == SYS_FILL_PATTERN) FillTile(SYS_FILL_PATTERN, stored, A, T, P);
   else FillTile(SYS_FILL_ALL, stored, A, T, P);
 }
 
 void NusFillTile(const NusHost *A, const NusTile *T, const NusPart *P, SysFill what)
 {
-  if (A->values.stored == SYS_STORAGE_PLAIN) FillTileParts(SYS_STORAGE_PLAIN, A, T, P, what);
-  else if (A->values.stored == SYS_STORAGE_SINGLE) FillTileParts(SYS_STORAGE_SINGLE, A, T, P, what);
-  else FillTileParts(SYS_STORAGE_PLACES, A, T, P, what);
+  if (what == SYS_FILL_PATTERN && A->params.rows == NUS_JDS) FillJDS(SYS_FILL_PATTERN, SYS_STORAGE_PLAIN, A, T, P);
+  else if (what == SYS_FILL_PATTERN) FillSELL(0, SYS_FILL_PATTERN, SYS_STORAGE_PLAIN, A, T, P);
+  else if (A->values.stored == SYS_STORAGE_PLAIN) FillTileValues(SYS_STORAGE_PLAIN, A, T, P, what);
+  else if (A->values.stored == SYS_STORAGE_SINGLE) FillTileValues(SYS_STORAGE_SINGLE, A, T, P, what);
+  else FillTileValues(SYS_STORAGE_PLACES, A, T, P, what);
 }

@@ -158,8 +158,8 @@ static SYS_NOINLINE void SYS_ISA_NAME(ReplaceNaNs)(const NusHost *A, const NusTi
   }
 }
 
-/* Stores the sums of a chunk with fewer than C rows, the last chunk of a sorted tile or of the matrix */
-static SYS_NOINLINE void SYS_ISA_NAME(StorePart)(SysStore how, const NusTile *T, int nl, int64_t r, const uint16_t *perm, const SysScalar *sum, SysScalar alpha, SysScalar beta, const SysScalar *y, SysScalar *z)
+/* Stores the sums of a chunk with fewer than C rows, or of a long chunk where the SysStore is no constant of the kernel */
+static SYS_NOINLINE void SYS_ISA_NAME(StoreRows)(SysStore how, const NusTile *T, int nl, int64_t r, const uint16_t *perm, const SysScalar *sum, SysScalar alpha, SysScalar beta, const SysScalar *y, SysScalar *z)
 {
   for (int l = 0; l < nl; l++) {
     const int64_t row = r + (T->sorted ? perm[l] : l);
@@ -174,12 +174,13 @@ static SYS_INLINE void NusStoreChunk(const int C, const SysStore how, const NusH
   const int64_t r = T->sorted ? T->row : T->row + C * (int64_t)*perm;
 
   if (SysAnyNaN(C, sum)) SYS_ISA_NAME(ReplaceNaNs)(A, T, nl, r, perm, x, sum);
-  if (T->sorted && nl == C) {
+  if (nl < C || (T->sorted && C > 8 && !__builtin_constant_p(how))) SYS_ISA_NAME(StoreRows)(how, T, nl, r, perm, sum, alpha, beta, y, z);
+  else if (T->sorted) {
 #pragma GCC unroll 32
     for (int l = 0; l < C; l++) z[r + perm[l]] = SysStored(how, alpha, sum[l], beta, y, z, r + perm[l]);
-  } else if (nl == C) {
+  } else {
     for (int l = 0; l < C; l++) z[r + l] = SysStored(how, alpha, sum[l], beta, y, z, r + l);
-  } else SYS_ISA_NAME(StorePart)(how, T, nl, r, perm, sum, alpha, beta, y, z);
+  }
 }
 
 /* Stores the empty rows of a scope's first tile */
@@ -198,10 +199,34 @@ static SYS_NOINLINE void SYS_ISA_NAME(StoreEmpty)(const int C, SysStore how, con
   }
 }
 
+/* Multiplies the split chunks, one long row each, which are not diagonals */
+static SYS_INLINE void NusTileSplit(const int C, const SysStorage stored, SysStore how, const NusHost *A, const NusTile *T, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z)
+{
+  const size_t     size = SysStorageSize(stored);
+  const uint16_t  *col  = A->col + T->col;
+  const char      *val  = (const char *)A->val + (stored == SYS_STORAGE_SHARED ? 0 : size * (size_t)T->slot);
+  const SysScalar *xs   = NusGathered(A, T->segment) ? A->xg : x;
+
+  for (int c = 0; c < T->nsplit; c++) {
+    const NusChunk h = A->chunk[T->chunk + c];
+    const int64_t  r = T->row + A->perm[T->perm + c];
+    SysScalar      sum[NUS_MAX_C], s = 0;
+
+    if (stored == SYS_STORAGE_SHARED) val = (const char *)A->val + size * C * A->share[T->chunk + c];
+    if (h.kind == NUS_NARROW) NusChunkOfKind(NUS_NARROW, stored, &A->values.table, C, h.n, val, col, xs + h.base, sum);
+    else NusChunkOfKind(NUS_WIDE, stored, &A->values.table, C, h.n, val, col, xs + h.base, sum);
+    for (int l = 0; l < C; l++) s += sum[l];
+    if (s != s) s = SYS_ISA_NAME(RowSum)(A, T, r, x);
+    z[r] = SysStored(how, alpha, s, beta, y, z, r);
+    val += size * C * h.n;
+    col += (int64_t)NusStepUnits(h.kind, C) * h.n;
+  }
+}
+
 static SYS_INLINE void NusTileAll(const int C, const SysStorage stored, const SysStore how, const NusHost *A, const NusTile *T, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z)
 {
   const NusChunk  *chunk = A->chunk + T->chunk;
-  const uint16_t  *perm = A->perm + T->perm, *col = A->col + T->col;
+  const uint16_t  *perm = A->perm + T->perm + T->nsplit, *col = A->col + T->col;
   const size_t     size  = SysStorageSize(stored);
   const uint32_t  *share = stored == SYS_STORAGE_SHARED ? A->share + T->chunk : NULL;
   const char      *val   = (const char *)A->val + (stored == SYS_STORAGE_SHARED ? 0 : size * (size_t)T->slot);
@@ -211,14 +236,6 @@ static SYS_INLINE void NusTileAll(const int C, const SysStorage stored, const Sy
   int              c;
 
   for (c = 0; c < T->nsplit; c++) {
-    const int64_t r = T->row + *perm++;
-    SysScalar     s = 0;
-
-    if (stored == SYS_STORAGE_SHARED) val = (const char *)A->val + size * C * share[c];
-    NusChunkAll(C, stored, table, chunk[c], val, col, xs, sum);
-    for (int l = 0; l < C; l++) s += sum[l];
-    if (s != s) s = SYS_ISA_NAME(RowSum)(A, T, r, x);
-    z[r] = SysStored(how, alpha, s, beta, y, z, r);
     val += size * C * chunk[c].n;
     col += (int64_t)NusStepUnits(chunk[c].kind, C) * chunk[c].n;
   }
@@ -298,7 +315,15 @@ static SYS_INLINE void NusJaggedTile(const int C, const SysStorage stored, SysSt
     else if (A->values.stored == SYS_STORAGE_SHARED) NusTileAll(C, SYS_STORAGE_SHARED, how, A, T, alpha, x, beta, y, z); \
     else NusTileAll(C, SYS_STORAGE_SINGLE, how, A, T, alpha, x, beta, y, z); \
   }
-#define TILES(C) TILE(C, SYS_STORE_SET) TILE(C, SYS_STORE_AXPY) TILE(C, SYS_STORE_ADD) TILE_SMALL(C)
+#define TILE_SPLIT(C) \
+  static void SYS_ISA_NAME(TileSplit_##C)(SysStore how, TILE_ARGUMENTS) \
+  { \
+    if (A->values.stored == SYS_STORAGE_PLAIN) NusTileSplit(C, SYS_STORAGE_PLAIN, how, A, T, alpha, x, beta, y, z); \
+    else if (A->values.stored == SYS_STORAGE_PLACES) NusTileSplit(C, SYS_STORAGE_PLACES, how, A, T, alpha, x, beta, y, z); \
+    else if (A->values.stored == SYS_STORAGE_SHARED) NusTileSplit(C, SYS_STORAGE_SHARED, how, A, T, alpha, x, beta, y, z); \
+    else NusTileSplit(C, SYS_STORAGE_SINGLE, how, A, T, alpha, x, beta, y, z); \
+  }
+#define TILES(C) TILE_SPLIT(C) TILE(C, SYS_STORE_SET) TILE(C, SYS_STORE_AXPY) TILE(C, SYS_STORE_ADD) TILE_SMALL(C)
 #define TILES_NAMED(C) \
   { \
     SYS_ISA_NAME(Tile_##C##_SYS_STORE_SET), SYS_ISA_NAME(Tile_##C##_SYS_STORE_AXPY), SYS_ISA_NAME(Tile_##C##_SYS_STORE_ADD) \
@@ -314,11 +339,14 @@ typedef void (*TileSmallFunction)(SysStore, TILE_ARGUMENTS);
 static const TileFunction      tile_functions[4][3]    = {TILES_NAMED(8), TILES_NAMED(16), TILES_NAMED(24), TILES_NAMED(32)};
 static const TileSmallFunction tile_small_functions[4] = {SYS_ISA_NAME(TileSmall_8), SYS_ISA_NAME(TileSmall_16), SYS_ISA_NAME(TileSmall_24), SYS_ISA_NAME(TileSmall_32)};
 
+static const TileSmallFunction tile_split_functions[4] = {SYS_ISA_NAME(TileSplit_8), SYS_ISA_NAME(TileSplit_16), SYS_ISA_NAME(TileSplit_24), SYS_ISA_NAME(TileSplit_32)};
+
 static void SYS_ISA_NAME(MultJagged)(SysStore how, TILE_ARGUMENTS)
 {
 #define JAGGED(C) \
   if (A->values.stored == SYS_STORAGE_PLAIN) NusJaggedTile(C, SYS_STORAGE_PLAIN, how, A, T, alpha, x, beta, y, z); \
-  else NusJaggedTile(C, A->values.stored, how, A, T, alpha, x, beta, y, z)
+  else if (A->values.stored == SYS_STORAGE_PLACES) NusJaggedTile(C, SYS_STORAGE_PLACES, how, A, T, alpha, x, beta, y, z); \
+  else NusJaggedTile(C, SYS_STORAGE_SINGLE, how, A, T, alpha, x, beta, y, z)
   if (A->params.c == 8) {
     JAGGED(8);
   } else if (A->params.c == 16) {
@@ -335,6 +363,7 @@ static void SYS_ISA_NAME(MultTile)(const NusHost *A, const NusTile *T, SysStore 
 {
   const SysStore how = T->first ? first : SYS_STORE_ADD;
 
+  if (A->params.rows != NUS_JDS && T->nsplit) tile_split_functions[A->params.c / 8 - 1](how, A, T, alpha, x, beta, y, z);
   if (A->params.rows == NUS_JDS) SYS_ISA_NAME(MultJagged)(how, A, T, alpha, x, beta, y, z);
   else if (A->values.stored == SYS_STORAGE_PLAIN) tile_functions[A->params.c / 8 - 1][how](A, T, alpha, x, beta, y, z);
   else tile_small_functions[A->params.c / 8 - 1](how, A, T, alpha, x, beta, y, z);
