@@ -279,6 +279,7 @@ check("a line that is not understood is an error", "is not COUNT" in str(got), g
 for launcher, ranks, want in (("mpiexec", 1, "p"), ("/opt/bin/mpirun.openmpi -q", 1, "p"), ("", 1, "p"), ("srun", 1, "srun -n 1 p"), ("mpiexec", 2, "mpiexec -n 2 p")):
     os.environ["MPIEXEC"] = launcher
     check("the start of %d by '%s'" % (ranks, launcher), runtests.launch(ranks, "p") == want, runtests.launch(ranks, "p"))
+os.environ.pop("OMPI_MCA_mca_base_env_list", None)
 for build, want in (("built", True), ("a build", False)):
     os.environ["BUILD"] = os.path.abspath(build)
     os.makedirs(os.path.join(build, "test"))
