@@ -1008,3 +1008,33 @@ PetscErrorCode TestDiffTraits(TestDiff *d, Mat A, Mat R)
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+
+PetscErrorCode TestSolve(const TestShape *shape, const char options[], PetscReal rtol, PetscInt maxits, KSPConvergedReason *reason, PetscInt *its)
+{
+  PetscOptions database;
+  Mat          A;
+  Vec          x, b;
+  KSP          ksp;
+
+  PetscFunctionBeginUser;
+  PetscCall(TestShapeCreate(shape, NULL, &A));
+  PetscCall(MatCreateVecs(A, &x, &b));
+  PetscCall(TestVecSet(b, 5));
+  PetscCall(PetscOptionsCreate(&database));
+  PetscCall(PetscOptionsInsertString(database, options));
+  PetscCall(PetscOptionsPush(database));
+  PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
+  PetscCall(KSPSetOperators(ksp, A, A));
+  PetscCall(KSPSetTolerances(ksp, rtol, PETSC_DEFAULT, PETSC_DEFAULT, maxits));
+  PetscCall(KSPSetFromOptions(ksp));
+  PetscCall(KSPSolve(ksp, b, x));
+  PetscCall(PetscOptionsPop());
+  PetscCall(KSPGetConvergedReason(ksp, reason));
+  PetscCall(KSPGetIterationNumber(ksp, its));
+  PetscCall(KSPDestroy(&ksp));
+  PetscCall(PetscOptionsDestroy(&database));
+  PetscCall(VecDestroy(&x));
+  PetscCall(VecDestroy(&b));
+  PetscCall(MatDestroy(&A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

@@ -127,6 +127,9 @@ PetscErrorCode TestShapePreallocate(const TestShape *shape, Mat A);
 PetscErrorCode TestShapeSetValues(const TestShape *shape, Mat A, PetscScalar factor, InsertMode mode);
 PetscErrorCode TestShapeCreate(const TestShape *shape, const char prefix[], Mat *A);
 
+/* Solves A x = b with A of a shape and options that only this solve sees */
+PetscErrorCode TestSolve(const TestShape *shape, const char options[], PetscReal rtol, PetscInt maxits, KSPConvergedReason *reason, PetscInt *its);
+
 /* A matrix of that type, without entries, and the error of a matrix whose options have the prefix bad_ and one of which has that value */
 PetscErrorCode TestShapeCreateEmpty(const TestShape *shape, MatType type, const char prefix[], Mat *A);
 PetscErrorCode TestShapeCreateBad(const TestShape *shape, MatType type, const char option[], const char value[]);

@@ -28,10 +28,12 @@ numbers=all  # or real: the kernels know no complex numbers
 threads=no   # yes: under the thread sanitizer too; only: under no other, and for double only
 less=()      # flags of all builds but the first
 first=-O2    # optimisation of the first
+other=-O1    # and of the others
 
 case ${1:-} in
-amb) sources=(test/kernels/kernels.c src/sys/sys{memory,values,table}.c ${amb}{host,layout,_plain,_avx2,_avx512}.c) ;;
-nus) sources=(test/kernels/nus.c src/sys/sys{memory,values,table}.c ${nus}{host,layout,fill,share,plan,search,_plain,_avx2,_avx512}.c) ;;
+# -Og: templates with many instances, which the compiler takes longer for than the tests
+amb) sources=(test/kernels/kernels.c src/sys/sys{memory,values,table}.c ${amb}{host,layout,_plain,_avx2,_avx512}.c) other=-Og ;;
+nus) sources=(test/kernels/nus.c src/sys/sys{memory,values,table}.c ${nus}{host,layout,fill,share,plan,search,_plain,_avx2,_avx512}.c) other=-Og ;;
 ccoo) sources=(test/kernels/ccoo.c src/sys/sys{memory,table}.c $impls/ccoo/host/ccoo{host,layout,values,plan,_plain,_avx2,_avx512}.c) ;;
 tile) sources=(test/kernels/tile.c src/sys/sysmemory.c $impls/tilecomposite/host/tile{host,layout,plan,_plain,_avx2,_avx512}.c) ;;
 spmm) sources=(test/kernels/spmm.c src/sys/sysmemory.c $impls/spmm/host/spmm{host,_plain,_avx2,_avx512}.c) numbers=real ;;
@@ -61,7 +63,7 @@ if [ "${2:-}" = sanitize ]; then
 fi
 build_and_run "double" $first
 [ $threads != only ] || exit $status
-build_and_run "float" -O1 -DSYS_SINGLE "${less[@]}"
-[ $numbers = real ] || build_and_run "double complex" -O1 -DSYS_COMPLEX "${less[@]}"
-build_and_run "double, 64-bit indices" -O1 -DSYS_INT64 "${less[@]}"
+build_and_run "float" $other -DSYS_SINGLE "${less[@]}"
+[ $numbers = real ] || build_and_run "double complex" $other -DSYS_COMPLEX "${less[@]}"
+build_and_run "double, 64-bit indices" $other -DSYS_INT64 "${less[@]}"
 exit $status

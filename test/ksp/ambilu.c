@@ -290,36 +290,6 @@ static PetscErrorCode Inverses(TestDiff *d)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Solve(const TestShape *shape, const char options[], KSPConvergedReason *reason, PetscInt *its)
-{
-  PetscOptions database;
-  Mat          A;
-  Vec          x, b;
-  KSP          ksp;
-
-  PetscFunctionBeginUser;
-  PetscCall(TestShapeCreate(shape, NULL, &A));
-  PetscCall(MatCreateVecs(A, &x, &b));
-  PetscCall(TestVecSet(b, 5));
-  PetscCall(PetscOptionsCreate(&database));
-  PetscCall(PetscOptionsInsertString(database, options));
-  PetscCall(PetscOptionsPush(database));
-  PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
-  PetscCall(KSPSetOperators(ksp, A, A));
-  PetscCall(KSPSetTolerances(ksp, 1e-5, PETSC_DEFAULT, PETSC_DEFAULT, 200));
-  PetscCall(KSPSetFromOptions(ksp));
-  PetscCall(KSPSolve(ksp, b, x));
-  PetscCall(PetscOptionsPop());
-  PetscCall(KSPGetConvergedReason(ksp, reason));
-  PetscCall(KSPGetIterationNumber(ksp, its));
-  PetscCall(KSPDestroy(&ksp));
-  PetscCall(PetscOptionsDestroy(&database));
-  PetscCall(VecDestroy(&x));
-  PetscCall(VecDestroy(&b));
-  PetscCall(MatDestroy(&A));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* All types need fewer iterations than Jacobi, also for CG, which wants a symmetric preconditioner; and all report a zero pivot */
 static PetscErrorCode Solves(TestDiff *d)
 {
@@ -327,17 +297,17 @@ static PetscErrorCode Solves(TestDiff *d)
   KSPConvergedReason reason;
 
   PetscFunctionBeginUser;
-  PetscCall(Solve(&symmetric, "-ksp_type cg -pc_type jacobi", &reason, &jacobi));
+  PetscCall(TestSolve(&symmetric, "-ksp_type cg -pc_type jacobi", 1e-5, 200, &reason, &jacobi));
   for (int k = 0; k < 3; k++) {
     char options[128];
 
     for (int o = 0; o < 2; o++) {
       PetscCall(PetscSNPrintf(options, sizeof(options), "-ksp_type cg -pc_type ambilu -pc_ambilu_type %s -pc_ambilu_mat_ordering_type %s", PCAMBILUTypes[k], orderings[o]));
-      PetscCall(Solve(&symmetric, options, &reason, &its));
+      PetscCall(TestSolve(&symmetric, options, 1e-5, 200, &reason, &its));
       TestExpect(d, options, (PetscBool)(reason > 0 && its < jacobi));
     }
     PetscCall(PetscSNPrintf(options, sizeof(options), "-ksp_type gmres -pc_type ambilu -pc_ambilu_type %s", PCAMBILUTypes[k]));
-    PetscCall(Solve(&pivot, options, &reason, &its));
+    PetscCall(TestSolve(&pivot, options, 1e-5, 200, &reason, &its));
     TestExpect(d, "a zero pivot is not reported", (PetscBool)(reason == KSP_DIVERGED_PC_FAILED));
   }
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -65,31 +65,11 @@ static PetscErrorCode Apply(TestDiff *d)
 
 static PetscErrorCode Iterations(const TestShape *shape, const char options[], PetscInt *its)
 {
-  PetscOptions database;
-  Mat          A;
-  Vec          x, b;
-  KSP          ksp;
+  KSPConvergedReason reason;
 
   PetscFunctionBeginUser;
-  PetscCall(TestShapeCreate(shape, NULL, &A));
-  PetscCall(MatCreateVecs(A, &x, &b));
-  PetscCall(TestVecSet(b, 5));
-  PetscCall(PetscOptionsCreate(&database));
-  PetscCall(PetscOptionsInsertString(database, options));
-  PetscCall(PetscOptionsPush(database));
-  PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
-  PetscCall(KSPSetOperators(ksp, A, A));
-  PetscCall(KSPSetTolerances(ksp, 1e-6, PETSC_DEFAULT, PETSC_DEFAULT, 100));
-  PetscCall(KSPSetErrorIfNotConverged(ksp, PETSC_TRUE));
-  PetscCall(KSPSetFromOptions(ksp));
-  PetscCall(KSPSolve(ksp, b, x));
-  PetscCall(PetscOptionsPop());
-  PetscCall(KSPGetIterationNumber(ksp, its));
-  PetscCall(KSPDestroy(&ksp));
-  PetscCall(PetscOptionsDestroy(&database));
-  PetscCall(VecDestroy(&x));
-  PetscCall(VecDestroy(&b));
-  PetscCall(MatDestroy(&A));
+  PetscCall(TestSolve(shape, options, 1e-6, 100, &reason, its));
+  PetscCheck(reason > 0, PETSC_COMM_WORLD, PETSC_ERR_NOT_CONVERGED, "%s: no convergence", options);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
