@@ -95,7 +95,7 @@ fused)
   small=("iterations" "same bits" "stops" "resumed" "shared" "chebyshev" "basis" "basis stops")
   ;;
 sums)
-  sources=(test/kernels/sumsdevice.cu src/sys/syscuda.cu src/vec/ambvec/*.cu src/mat/halo/*.cu)
+  sources=(test/kernels/sumsdevice.cu src/sys/syscuda.cu src/sys/syscub.cu src/vec/ambvec/*.cu src/mat/halo/*.cu)
   small=("sums" "several" "many" "not finite" "updates" "gathers" "exchanges" "ends")
   ;;
 factor)

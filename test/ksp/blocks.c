@@ -17,7 +17,7 @@ static const struct {
   {"-pc_type bjacobi -pc_bjacobi_local_blocks 3 -sub_pc_factor_mat_ordering_type rcm",                &convection, PETSC_TRUE },
   {"-pc_type bjacobi -pc_bjacobi_local_blocks 4 -sub_pc_type icc",                                    &symmetric,  PETSC_TRUE },
   {"-pc_type bjacobi -pc_bjacobi_local_blocks 4 -sub_ksp_type richardson -sub_ksp_max_it 2",          &convection, PETSC_FALSE},
-  {"-pc_type bjacobi -pc_bjacobi_local_blocks 4 -sub_pc_type sor",                                    &convection, PETSC_FALSE},
+  {"-pc_type bjacobi -pc_bjacobi_local_blocks 4 -sub_pc_type sor -mat_shadow_sor natural",            &convection, PETSC_FALSE},
   {"-pc_type asm -pc_asm_local_blocks 4 -pc_asm_overlap 2",                                           &convection, PETSC_TRUE },
   {"-pc_type asm -pc_asm_local_blocks 3 -pc_asm_type basic -sub_pc_factor_mat_ordering_type rcm",     &convection, PETSC_TRUE },
   {"-pc_type asm -pc_asm_local_blocks 3 -pc_asm_type basic -sub_pc_type icc",                         &symmetric,  PETSC_TRUE },
