@@ -22,7 +22,7 @@ make_here() {
 tree="$work/a user's tree"
 mkdir -p "$tree/build/$build"
 cp -a configure.py makefile VERSION LICENSE CITATION.cff CHANGELOG.md config src include tool bench "$tree/"
-mkdir -p "$tree/test/plugin" && cp -a test/{runtests,dealing}.py "$tree/test/" && cp -a test/plugin/check.sh "$tree/test/plugin/"
+mkdir -p "$tree/test/plugin" "$tree/test/shell" && cp -a test/{runtests,dealing}.py "$tree/test/" && cp -a test/plugin/check.sh "$tree/test/plugin/" && cp -a test/shell/idle.c "$tree/test/shell/"
 for part in conf.mk conf.json petscambconf.h obj lib bin examples stubs; do
   [ ! -e "$BUILD/$part" ] || cp -a "$BUILD/$part" "$tree/build/$build/"
 done
