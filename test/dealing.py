@@ -28,8 +28,8 @@ BUILDS = 0.25         # of the cores, for parts that compile
 
 
 def places(cores, gpus):
-    """The number of places: two for each of a few cores, since programs wait at the start of MPI, and one for two processes that share a GPU, up to half of the cores."""
-    return max(cores, 2 * min(cores, 8)) + min(cores // 2, len(gpus) * SIDE_BY_SIDE // 2)
+    """The number of places: three for each of a few cores, up to 16, since processes of MPI wait for one another, and one for two processes that share a GPU, up to half of the cores."""
+    return max(cores, min(3 * cores, 16)) + min(cores // 2, len(gpus) * SIDE_BY_SIDE // 2)
 
 
 Need = collections.namedtuple("Need", "count alone memory processes", defaults=(1, False, MEMORY, 1))
