@@ -15,6 +15,9 @@ extern PetscErrorCode VecAMBRegister(void);
 /* The operations of the vectors of a type that have none of petsc-amb */
 extern PetscErrorCode VecAMBLookAt(VecType type, struct _VecOps *ops);
 
+/* Sets *is if the operations of v run on a GPU */
+SYS_DEVICE PetscErrorCode VecAMBOnDevice(Vec v, PetscBool *is) SYS_STUB(PETSC_SUCCESS);
+
 /* Replaces the operations of a vector on a GPU that are PETSc's, unless the user forbade it; leaves those of the program */
 SYS_DEVICE PetscErrorCode VecAMBSetOperations(Vec v) SYS_STUB(PETSC_SUCCESS);
 

@@ -46,7 +46,7 @@ static PetscErrorCode VecAMBStream(cudaStream_t *stream, PetscBool *serves)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode VecAMBOnDevice(Vec v, PetscBool *is)
+PetscErrorCode VecAMBOnDevice(Vec v, PetscBool *is)
 {
   PetscFunctionBegin;
   *is = PETSC_FALSE;

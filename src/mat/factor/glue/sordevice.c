@@ -4,6 +4,7 @@
 */
 #include <petscdevice_cuda.h>
 
+#include "vec/ambvec/ambvec.h"
 #include "mat/factor/glue/sor.h"
 
 static PetscErrorCode SORCheck(SysStatus status)
@@ -64,17 +65,6 @@ PetscErrorCode SORColorSetUpDevice(Mat A, SORColor *color, PetscReal omega, Pets
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode SOROnDevice(Vec v, PetscBool *is)
-{
-  PetscBool bound;
-
-  PetscFunctionBegin;
-  PetscCall(PetscObjectTypeCompareAny((PetscObject)v, is, VECSEQCUDA, VECMPICUDA, ""));
-  PetscCall(VecBoundToCPU(v, &bound));
-  if (bound) *is = PETSC_FALSE;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* Sets *done if the GPU sweeps */
 PetscErrorCode SORColorSweepDevice(Mat A, SORColor *color, const MatSORAMBCall *call, Vec b, Vec x, PetscBool *done)
 {
@@ -85,8 +75,8 @@ PetscErrorCode SORColorSweepDevice(Mat A, SORColor *color, const MatSORAMBCall *
   SysStatus          status;
 
   PetscFunctionBegin;
-  PetscCall(SOROnDevice(b, &on[0]));
-  PetscCall(SOROnDevice(x, &on[1]));
+  PetscCall(VecAMBOnDevice(b, &on[0]));
+  PetscCall(VecAMBOnDevice(x, &on[1]));
   if (!on[0] || !on[1] || !A->rmap->n) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(SORColorSetUpDevice(A, color, call->sweep.omega, call->shift));
   if (!color->device || color->of[1].singular) PetscFunctionReturn(PETSC_SUCCESS);

@@ -4,6 +4,7 @@
 */
 #include <petscdevice_cuda.h>
 
+#include "vec/ambvec/ambvec.h"
 #include "mat/shadow/core/shadow.h"
 
 /* Waits for all work in the stream, before reading the clock */
@@ -51,13 +52,12 @@ PetscErrorCode MatShadowDeviceGetVector(Mat A, int k, Vec v, Vec from, Vec *devi
 {
   MatShadow *s;
   PetscInt   n, have;
-  PetscBool  cuda, bound;
+  PetscBool  is;
 
   PetscFunctionBegin;
   *device = v;
-  PetscCall(VecBoundToCPU(v, &bound));
-  PetscCall(PetscObjectTypeCompareAny((PetscObject)v, &cuda, VECSEQCUDA, VECMPICUDA, ""));
-  if (cuda && !bound) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(VecAMBOnDevice(v, &is));
+  if (is) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatShadowGet(A, &s));
   PetscCall(VecGetLocalSize(v, &n));
   if (s->work[k]) PetscCall(VecGetLocalSize(s->work[k], &have));

@@ -5,6 +5,7 @@
 #include <petscdevice_cuda.h>
 #include <petsc/private/pcasmimpl.h>
 
+#include "vec/ambvec/ambvec.h"
 #include "ksp/pc/impls/blocks/glue/pcblocks.h"
 
 static PetscErrorCode PCBlocksCheck(SysStatus status, const char **why)
@@ -119,28 +120,14 @@ static PetscErrorCode PCBlocksApplySchwarz(PC pc, const PCBlocks *c, Vec b, Vec 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode PCBlocksOnDevice(Vec v, PetscBool *is)
-{
-  PetscBool bound;
-
-  PetscFunctionBegin;
-  if (!*is) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscObjectTypeCompareAny((PetscObject)v, is, VECSEQCUDA, VECMPICUDA, ""));
-  PetscCall(VecBoundToCPU(v, &bound));
-  if (bound) *is = PETSC_FALSE;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 PetscErrorCode PCBlocksApplyDevice(PC pc, PCBlocks *c, Vec b, Vec x, PetscBool *done)
 {
+  const PC_ASM *osm  = c->schwarz ? (PC_ASM *)pc->data : NULL;
+  const Vec     v[4] = {b, x, osm ? osm->lx : NULL, osm ? osm->ly : NULL};
+
   PetscFunctionBegin;
   *done = PETSC_TRUE;
-  PetscCall(PCBlocksOnDevice(b, done));
-  PetscCall(PCBlocksOnDevice(x, done));
-  if (c->schwarz) {
-    PetscCall(PCBlocksOnDevice(((PC_ASM *)pc->data)->lx, done));
-    PetscCall(PCBlocksOnDevice(((PC_ASM *)pc->data)->ly, done));
-  }
+  for (int k = 0; k < (osm ? 4 : 2) && *done; k++) PetscCall(VecAMBOnDevice(v[k], done));
   if (!*done) PetscFunctionReturn(PETSC_SUCCESS);
   if (c->schwarz) PetscCall(PCBlocksApplySchwarz(pc, c, b, x));
   else PetscCall(PCBlocksSolve(c, b, x, PETSC_TRUE));

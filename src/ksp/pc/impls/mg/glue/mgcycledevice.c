@@ -10,6 +10,7 @@
 */
 #include <petscdevice_cuda.h>
 
+#include "vec/ambvec/ambvec.h"
 #include "mat/halo/halo.h"
 #include "ksp/ksp/impls/fused/fusedcuda.h"
 #include "ksp/pc/impls/mg/glue/mgcycle.h"
@@ -88,17 +89,6 @@ static PetscErrorCode MGCycleCheck(SysStatus status)
 
 /* ------------------------------------------------- kernels ------------------------------------------------- */
 
-static PetscErrorCode MGCycleOnDevice(Vec v, PetscBool *is)
-{
-  PetscBool cuda, bound;
-
-  PetscFunctionBegin;
-  PetscCall(PetscObjectTypeCompareAny((PetscObject)v, &cuda, VECSEQCUDA, VECMPICUDA, ""));
-  PetscCall(VecBoundToCPU(v, &bound));
-  *is = (PetscBool)(cuda && !bound);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* The arrays of vectors that are read, and that get new values */
 static PetscErrorCode MGCycleRead(Vec v, const PetscScalar **array)
 {
@@ -135,7 +125,7 @@ static PetscErrorCode MGCycleArray(struct _MGCycleDevice *d, Vec v, PetscScalar 
   }
   *array = NULL;
   if (!v) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(MGCycleOnDevice(v, &is));
+  PetscCall(VecAMBOnDevice(v, &is));
   if (!is) *why = "vectors of a level are on the host";
   else if (d->narray == ARRAYS) *why = "there are too many vectors";
   if (*why) PetscFunctionReturn(PETSC_SUCCESS);
@@ -514,8 +504,8 @@ PetscErrorCode MGCycleApplyDevice(PC pc, MGCycle *c, Vec b, Vec x, const char **
   Vec       from = b, to = x;
 
   PetscFunctionBegin;
-  PetscCall(MGCycleOnDevice(b, &plain[0]));
-  PetscCall(MGCycleOnDevice(x, &plain[1]));
+  PetscCall(VecAMBOnDevice(b, &plain[0]));
+  PetscCall(VecAMBOnDevice(x, &plain[1]));
   if (!plain[0] || !plain[1]) PetscFunctionReturn(PETSC_SUCCESS); /* as on all other processes */
   PetscCall(MGCycleBuild(pc, c, b, x, why));
   if (!*why) { /* else values would cross the bus for nothing */
