@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   PCBJACOBI and PCASM are PETSc's. If a process has several blocks, and the GPU has made ILU(0) or ICC(0) of each, one solve for a group of factors replaces the solves block
-   by block. The group reads right-hand sides where PCASM has gathered those of this process, and writes the entries of a solution that a restricted method keeps; solutions of the basic method
-   are written one after the other and added.
+   PCBJACOBI and PCASM are PETSc's. If a process has several blocks, and the GPU has made ILU or ICC of each, one solve for a group of factors replaces the solves block by block.
+
+   PCASM gathers the right-hand sides of a process in one vector, which the group reads. With a restricted method the group writes only those entries of a solution that the
+   method keeps. With the basic method it writes the solutions one after the other, and a scatter adds them.
 */
 #include <petsc/private/pcasmimpl.h>
 
@@ -25,7 +26,7 @@ PetscErrorCode PCBlocksGet(PC pc, PCBlocks **c)
 
 /* ------------------------------------------------- places ------------------------------------------------- */
 
-/* Sets place[] to the positions of these indices among those of the process, which ascend */
+/* Sets place[] to the positions of the indices of `is` in `all`, whose indices ascend */
 static PetscErrorCode PCBlocksLocate(IS all, IS is, PetscInt place[])
 {
   const PetscInt *sorted, *index;
@@ -42,27 +43,23 @@ static PetscErrorCode PCBlocksLocate(IS all, IS is, PetscInt place[])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Sets place[] and kept[] of the rows of block k of PCASM: where they are among those of the process; where a restricted method writes them, or -1. taken[] of these becomes
-   PETSC_TRUE; *twice if it was. */
-static PetscErrorCode PCBlocksGetSchwarz(PC_ASM *osm, PetscInt k, PetscInt place[], PetscInt kept[], PetscBool taken[], PetscBool *twice)
+/* For the rows of block k of PCASM: place[] is the position of a row among the rows of the process, and kept[] the position to which a restricted method writes, or -1.
+   keeper[], of each row of the process, is the last block that keeps it, or -1; *twice is set if an earlier block keeps one of these rows. */
+static PetscErrorCode PCBlocksGetSchwarz(PC_ASM *osm, PetscInt k, PetscInt place[], PetscInt kept[], PetscInt keeper[], PetscBool *twice)
 {
-  PetscInt   n, m, all, *local;
-  PetscBool *mark;
+  PetscInt n, m, *local;
 
   PetscFunctionBegin;
   PetscCall(ISGetLocalSize(osm->is[k], &n));
   PetscCall(ISGetLocalSize(osm->is_local[k], &m));
-  PetscCall(ISGetLocalSize(osm->lis, &all));
   PetscCall(PetscMalloc1(m, &local));
-  PetscCall(PetscCalloc1(all, &mark));
   PetscCall(PCBlocksLocate(osm->lis, osm->is[k], place));
   PetscCall(PCBlocksLocate(osm->lis, osm->is_local[k], local));
   for (PetscInt r = 0; r < m; r++) {
-    if (taken[local[r]]) *twice = PETSC_TRUE;
-    mark[local[r]] = taken[local[r]] = PETSC_TRUE;
+    if (keeper[local[r]] >= 0) *twice = PETSC_TRUE;
+    keeper[local[r]] = k;
   }
-  for (PetscInt r = 0; r < n; r++) kept[r] = mark[place[r]] ? place[r] : -1;
-  PetscCall(PetscFree(mark));
+  for (PetscInt r = 0; r < n; r++) kept[r] = keeper[place[r]] == k ? place[r] : -1;
   PetscCall(PetscFree(local));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -89,19 +86,20 @@ static PetscErrorCode PCBlocksCreateBack(PC_ASM *osm, PCBlocks *c, PetscInt n, c
 PetscErrorCode PCBlocksGetPlaces(PC pc, PCBlocks *c, PetscInt n, const Mat F[], PetscInt source[], PetscInt target[], const char **why)
 {
   PC_ASM   *osm   = c->schwarz ? (PC_ASM *)pc->data : NULL;
-  PetscInt  total = 0, all = 0, *place, *kept;
-  PetscBool added = (PetscBool)(osm && osm->type == PC_ASM_BASIC), twice = PETSC_FALSE, *taken;
+  PetscInt  total = 0, all = 0, *place, *kept, *keeper;
+  PetscBool added = (PetscBool)(osm && osm->type == PC_ASM_BASIC), twice = PETSC_FALSE;
 
   PetscFunctionBegin;
   for (PetscInt k = 0; k < n; k++) total += F[k]->rmap->n;
   if (osm) PetscCall(ISGetLocalSize(osm->lis, &all));
   PetscCall(PetscMalloc2(total, &place, total, &kept));
-  PetscCall(PetscCalloc1(all, &taken));
+  PetscCall(PetscMalloc1(all, &keeper));
+  for (PetscInt r = 0; r < all; r++) keeper[r] = -1;
   for (PetscInt k = 0, first = 0; k < n; first += F[k++]->rmap->n) {
     const PetscInt *rows, *cols;
     MatFactorAMB   *f;
 
-    if (osm) PetscCall(PCBlocksGetSchwarz(osm, k, place + first, kept + first, taken, &twice));
+    if (osm) PetscCall(PCBlocksGetSchwarz(osm, k, place + first, kept + first, keeper, &twice));
     for (PetscInt r = first; r < first + F[k]->rmap->n; r++) {
       if (!osm) place[r] = r;
       if (!osm || added) kept[r] = r;
@@ -118,7 +116,7 @@ PetscErrorCode PCBlocksGetPlaces(PC pc, PCBlocks *c, PetscInt n, const Mat F[], 
   }
   if (added) PetscCall(PCBlocksCreateBack(osm, c, total, place));
   if (twice && !added) *why = "several blocks keep the same row, and their solutions are added";
-  PetscCall(PetscFree(taken));
+  PetscCall(PetscFree(keeper));
   PetscCall(PetscFree2(place, kept));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
