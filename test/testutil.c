@@ -488,8 +488,9 @@ PetscErrorCode TestReferenceInodes(const TestShape *shape)
   PetscCall(TestShapeCreate(shape, NULL, &A));
   PetscCall(TestOnDevice(A, &device));
   PetscCall(MatDestroy(&A));
-  if (device) PetscCall(PetscOptionsSetValue(NULL, "-ref_mat_no_inode", "1"));
-  if (device) PetscCall(PetscOptionsSetValue(NULL, "-mat_no_inode", "1")); /* the blocks of an MPIAIJ have no prefix */
+  if (!device) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscOptionsSetValue(NULL, "-ref_mat_no_inode", "1"));
+  PetscCall(PetscOptionsSetValue(NULL, "-mat_no_inode", "1")); /* the blocks of an MPIAIJ have no prefix */
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

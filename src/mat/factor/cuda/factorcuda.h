@@ -49,7 +49,7 @@ typedef struct FactorGroup_ *FactorGroup;
 SysStatus FactorGroupCreate(int n, const FactorPair *pair, const SysInt *source, const SysInt *target, FactorGroup *, SysStream);
 void      FactorGroupDestroy(FactorGroup *);
 
-/* Queues the copy of the values of a factor, on the device; and, after those of all factors, their layout */
+/* FactorGroupCopy() queues a copy of the values of factor k, which are on the device. After the values of all factors, FactorGroupUpdate() puts them into the order of the solves. */
 SysStatus FactorGroupCopy(FactorGroup, int k, const SysScalar *a, SysStream);
 SysStatus FactorGroupUpdate(FactorGroup, SysStream);
 

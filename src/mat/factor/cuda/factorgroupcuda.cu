@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   Several factors as one: the rows of a factor follow those of the factor before it, and no row depends on another factor's. The levels of all factors are merged, so that
-   the group has as many as the factor with the most.
+   Several factors as one: the rows of each factor follow the rows of the factor before it, and no row depends on a row of another factor. Level k of the group has the rows
+   of level k of every factor, so that the group has as many levels as the factor with the most.
 
    Work space: 5 integers a row and one an entry, in the set-up; the values are kept twice.
 */

@@ -250,7 +250,7 @@ PetscErrorCode KSPAMBChebyshevIterate(KSP ksp, KSPAMB *amb, PetscErrorCode (*ste
     KSPAMBChebyshevFactors(amb, i, &omega, &pass);
     v[FUSED_Z] = amb->optimized ? NULL : v[FUSED_P];
     v[FUSED_P] = i || !ksp->guess_zero ? now : NULL;
-    v[FUSED_X] = amb->optimized || i == ksp->max_it - 1 || now == other ? x : other; /* in the place of the iterate before p, but for the last one */
+    v[FUSED_X] = amb->optimized || i == ksp->max_it - 1 || now == other ? x : other; /* overwrites the iterate before p; the last step writes x */
     PetscCall((*step)(ksp, amb, A, &pass, v, ctx));
     now = v[FUSED_X];
   }

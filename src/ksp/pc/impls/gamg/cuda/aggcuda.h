@@ -83,14 +83,14 @@ SYS_DEVICE SysStatus AggDeviceProlong(AggDevice *g, int bs, int nvec, const AggM
 typedef struct {
   int64_t  n, stride;   /* entries of a vector, and from the start of one to that of the next */
   SysReal *v, *inverse; /* vectors one after the other; D^-1, which has 1 for zeros of D */
-  SysReal *sum;         /* of the last pass: with several processes the caller adds up those of all, or gathers AGG_STEPS of each in all[] */
+  SysReal *sum;         /* sums of the last pass over the entries of this process; with several processes the caller adds up the sums of all, or gathers AGG_STEPS of each process in all[] */
   SysReal *all;
   SysReal *partial, *scale, *h;
   char    *memory;
 } AggEstimate;
 
-/* With room for a number of vectors: AGG_STEPS + 1, or 3 for conjugate gradients, and for the sums of so many processes. The caller sets the first vector, and destroys what a failure
-   leaves. */
+/* Allocates room for `vectors` vectors (AGG_STEPS + 1, or 3 for conjugate gradients) and for the sums of nproc processes. The caller sets the first vector, and calls
+   AggEstimateDestroy() after a failure as well. */
 SYS_DEVICE SysStatus AggEstimateCreate(const SysCSR *A, int vectors, int nproc, SysStream stream, AggEstimate *e) SYS_STUB(SYS_SUCCESS);
 SYS_DEVICE void      AggEstimateDestroy(AggEstimate *e) SYS_STUB();
 SYS_DEVICE SysStatus AggEstimateGetNumbers(const AggEstimate *e, SysReal h[], SysStream stream) SYS_STUB(SYS_SUCCESS);
