@@ -522,18 +522,7 @@ int main(int argc, char **argv)
 
   testset:
     requires: !complex
-    output:
-      ok rows
-      ok entries
-      ok matrices
-      ok new values
-      ok NaN and infinity
-      ok the same bits
-      ok repeated entries
-      ok atomic operations
-      ok sizes and views
-      ok errors
-      ok several processes
+    checks: 11
     test:
       nsize: {{1 2}}
       args: -malloc_dump

@@ -312,11 +312,7 @@ int main(int argc, char **argv)
 
   testset:
     requires: !complex
-    output:
-      ok results
-      ok gradients
-      ok rectifier
-      ok errors
+    checks: 4
     test:
       args: -malloc_dump
     test:

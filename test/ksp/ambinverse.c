@@ -126,9 +126,6 @@ int main(int argc, char **argv)
   test:
     nsize: {{1 3}}
     args: -mat_type {{aij @types-ccoo-tilecomposite}} -mat_shadow_tune off -options_left no
-    output:
-      ok apply
-      ok in place of lu
-      ok errors
+    checks: 3
 
 TEST*/

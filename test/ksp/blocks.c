@@ -271,9 +271,6 @@ int main(int argc, char **argv)
   test:
     nsize: {{1 2}}
     args: -mat_type {{aij amb}} -petscamb_factor {{model device}} -mat_shadow_tune off -options_left no
-    output:
-      ok apply
-      ok places
-      ok overlap
+    checks: 3
 
 TEST*/

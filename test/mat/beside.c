@@ -116,8 +116,6 @@ int main(int argc, char **argv)
 /*TEST
 
   test:
-    output:
-      ok multigrid beside petsc-amb
-      ok steps of products that PETSc calls
+    checks: 2
 
 TEST*/

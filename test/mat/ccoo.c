@@ -241,13 +241,6 @@ int main(int argc, char **argv)
   test:
     nsize: {{1 2}}
     args: -mat_type ccoo
-    output:
-      ok setters
-      ok new values
-      ok declines
-      ok view
-      ok no candidate
-      ok bad parameters
-      ok options
+    checks: 7
 
 TEST*/

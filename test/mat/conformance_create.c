@@ -511,7 +511,7 @@ int main(int argc, char **argv)
 
   testset:
     nsize: {{1 2 3}}
-    output_file: output/conformance_create.out
+    checks: 17
     test:
       suffix: aij
       args: -mat_type aij
@@ -524,7 +524,7 @@ int main(int argc, char **argv)
 
   testset:
     args: -mat_type amb
-    output_file: output/conformance_create.out
+    checks: 17
     test:
       suffix: amb_tuned
       nsize: 2
@@ -536,7 +536,7 @@ int main(int argc, char **argv)
 
   testset:
     args: -petscamb_for_aij amb -ref_petscamb_for_aij aij -mat_shadow_tune off -test_shadow
-    output_file: output/conformance_create.out
+    checks: 17
     test:
       suffix: for_aij
       nsize: {{1 2 3}}

@@ -468,6 +468,6 @@ int main(int argc, char **argv)
   test:
     nsize: {{1 2 3}}
     args: -mat_type amb
-    output_file: output/errors.out
+    checks: 15
 
 TEST*/

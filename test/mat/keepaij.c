@@ -251,11 +251,6 @@ int main(int argc, char **argv)
   test:
     nsize: {{1 2}}
     args: -mat_type {{amb nussell}}
-    output:
-      ok products
-      ok not finite
-      ok changes
-      ok others
-      ok options
+    checks: 5
 
 TEST*/

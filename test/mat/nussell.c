@@ -244,11 +244,6 @@ int main(int argc, char **argv)
   test:
     nsize: {{1 2}}
     args: -mat_type nussell
-    output:
-      ok setters
-      ok bad parameters
-      ok other types
-      ok options
-      ok shared values
+    checks: 5
 
 TEST*/

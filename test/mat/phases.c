@@ -654,5 +654,6 @@ int main(int argc, char **argv)
   test:
     suffix: 1
     args: -mat_type amb -mat_amb_device cpu
+    checks: 18
 
 TEST*/

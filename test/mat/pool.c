@@ -140,11 +140,7 @@ int main(int argc, char **argv)
 
   testset:
     requires: openmp
-    output:
-      ok a child before the first region
-      ok constructs
-      ok two callers
-      ok children
+    checks: 4
     test:
       suffix: two
       env: OMP_NUM_THREADS=2

@@ -340,14 +340,6 @@ int main(int argc, char **argv)
   test:
     nsize: {{1 2}}
     args: -mat_type amb
-    output:
-      ok choices
-      ok sizes
-      ok local sizes
-      ok numbers
-      ok unassembled matrix
-      ok not supported
-      ok breakdowns
-      ok complex numbers
+    checks: 8
 
 TEST*/

@@ -307,12 +307,6 @@ int main(int argc, char **argv)
   test:
     nsize: {{1 2}}
     args: -mat_type tilecomposite
-    output:
-      ok setters
-      ok declines
-      ok view
-      ok model
-      ok table
-      ok bad parameters
+    checks: 6
 
 TEST*/

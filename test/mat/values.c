@@ -226,12 +226,6 @@ int main(int argc, char **argv)
   test:
     nsize: {{1 2}}
     args: -mat_type {{amb nussell}}
-    output:
-      ok storages
-      ok default
-      ok rounded
-      ok new values
-      ok view
-      ok options
+    checks: 6
 
 TEST*/

@@ -446,13 +446,7 @@ int main(int argc, char **argv)
 /*TEST
   testset:
     args: -options_left 0
-    output:
-      ok sums
-      ok bits
-      ok range
-      ok others
-      ok sides
-      ok of the program
+    checks: 6
     test:
       suffix: types
       nsize: {{1 2 3}}

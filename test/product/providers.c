@@ -100,10 +100,6 @@ int main(int argc, char **argv)
   test:
     suffix: 1
     args: -mat_amb_device cpu
-    output:
-      ok the first provider is the default
-      ok -help offers all algorithms once
-      ok the first provider by its name
-      ok the second provider by its name
+    checks: 4
 
 TEST*/

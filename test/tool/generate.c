@@ -247,11 +247,6 @@ int main(int argc, char **argv)
 
   test:
     nsize: {{1 2 3}}
-    output:
-      ok Laplacians
-      ok elasticity
-      ok same on every number of ranks
-      ok random matrices and graphs
-      ok bad names are refused
+    checks: 5
 
 TEST*/
