@@ -50,12 +50,12 @@ build() {
   unpack) sources=($io/mtxunpack.c) flags=(-DPETSCAMB_HAVE_ZLIB -DPETSCAMB_HAVE_LZMA -DPETSCAMB_HAVE_BZ2) libraries=(-lz -llzma -lbz2) ;;
   format | sizes)
     sources=(src/sys/sys{memory,values,table,numbers}.c $impls/amb/host/amb{host,layout}.c $impls/nus/host/nus{host,layout,fill,share,plan,search}.c $impls/ccoo/host/ccoo{host,layout,plan,values}.c
-    $impls/tilecomposite/host/tile{host,layout,plan}.c $impls/{amb/host/amb,nus/host/nus,ccoo/host/ccoo,tilecomposite/host/tile}_{plain,avx2,avx512}.c)
-    [ "$target" = format ] || sources+=($impls/hashgemm/host/spgemm{host,chain,operand,work,_plain,_avx2,_avx512}.c $impls/spmm/host/{spmmhost,spmm_plain,spmm_avx2,spmm_avx512}.c
-      src/graph/batch/host/batch{host,_plain,_avx2,_avx512}.c src/graph/host/graphprune.c) libraries+=(-Wl,--wrap=mmap)
+    $impls/tilecomposite/host/tile{host,layout,plan}.c $impls/{amb/host/amb,{nus/host/nus,ccoo/host/ccoo,tilecomposite/host/tile}_isa}_{plain,avx2,avx512}.c)
+    [ "$target" = format ] || sources+=($impls/hashgemm/host/spgemm{host,chain,operand,work,_plain,_avx2,_avx512}.c $impls/spmm/host/{spmmhost,spmm_isa_{plain,avx2,avx512}}.c
+      src/graph/batch/host/batch{host,_isa_plain,_isa_avx2,_isa_avx512}.c src/graph/host/graphprune.c) libraries+=(-Wl,--wrap=mmap)
     ;;
   product) sources=(src/sys/sysmemory.c $impls/hashgemm/host/spgemm{host,chain,operand,work,_plain,_avx2,_avx512}.c) flags=(-DSPGEMM_DENSE_MAX=512 -DSPGEMM_WINDOWS=65536 -DSPGEMM_STREAM=4096 -DSPGEMM_PLAN_BYTES=2000) ;;
-  dense) sources=(src/sys/sys{memory,numbers}.c $impls/spmm/host/{spmmhost,sddmm,spmm_plain,spmm_avx2,spmm_avx512}.c src/graph/batch/host/batch{host,_plain,_avx2,_avx512}.c) ;;
+  dense) sources=(src/sys/sys{memory,numbers}.c $impls/spmm/host/{spmmhost,sddmm,spmm_isa_{plain,avx2,avx512}}.c src/graph/batch/host/batch{host,_isa_plain,_isa_avx2,_isa_avx512}.c) ;;
   *) echo "there is no target $target: ${targets[*]}" >&2; return 1 ;;
   esac
   sources+=("test/fuzz/${target}_fuzz.c")
@@ -63,14 +63,20 @@ build() {
   rm -f "$folder/$target"/*.o
   for source in "${sources[@]}"; do
     local -a isa=()
+    local file=$source
     case $source in
     *_avx2.c) isa=(-mavx2 -mfma) ;;
     *_avx512.c) isa=(-mavx2 -mfma -mavx512f -mavx512vl -mavx512bw -mavx512dq) ;;
     esac
+    case $source in # NAME_isa.c is compiled for each instruction set, as by the makefile
+    *_isa_plain.c) isa+=(-DSYS_ISA=Plain) file=${source%_plain.c}.c ;;
+    *_isa_avx2.c) isa+=(-DSYS_ISA=AVX2) file=${source%_avx2.c}.c ;;
+    *_isa_avx512.c) isa+=(-DSYS_ISA=AVX512) file=${source%_avx512.c}.c ;;
+    esac
     object=$folder/$target/$(basename "$source" .c).o
     # checks of NULL and of object sizes would double the time of compiling, and the address sanitizer sees what they would
     "$CLANG" -std=gnu11 -O1 -g -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize=null,object-size,pointer-overflow -fno-sanitize-recover=all -DSYS_TYPES_GIVEN -DPETSCAMB_HAVE_AVX2 \
-      -DPETSCAMB_HAVE_AVX512 -Isrc "${flags[@]}" "${isa[@]}" "$@" -c "$source" -o "$object" &
+      -DPETSCAMB_HAVE_AVX512 -Isrc "${flags[@]}" "${isa[@]}" "$@" -c "$file" -o "$object" &
     if [ $((++jobs % 2)) = 0 ]; then wait; fi
   done
   wait

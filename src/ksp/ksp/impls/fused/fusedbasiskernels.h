@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   The passes over a Krylov basis, a template: the file that includes it includes fusedkernels.h first
+   The passes over a Krylov basis, the end of fused_isa.c
 */
 #include "ksp/ksp/impls/fused/fusedbasis.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   Template of the batch kernel; batchhost.h has the layout. The including file defines SYS_ISA, the instruction set (sys/sysisa.h).
+   The batch kernel, compiled once for each instruction set SYS_ISA (sys/sysisa.h); batchhost.h has the layout
 */
 #include "graph/batch/host/batchhost.h"
 #include "mat/impls/spmm/host/spmmtile.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   Template of the SpMM and SDDMM kernels; spmmhost.h has the layout. The including file defines SYS_ISA, the instruction set (sys/sysisa.h).
+   The SpMM and SDDMM kernels, compiled once for each instruction set SYS_ISA (sys/sysisa.h); spmmhost.h has the layout
 */
 #include "sys/sysisa.h"
 #include "mat/impls/spmm/host/spmmhost.h"

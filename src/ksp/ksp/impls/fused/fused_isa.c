@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   The fused passes, a template. The file that includes it defines SYS_ISA, the instruction set (see sys/sysisa.h).
+   The fused passes, compiled once for each instruction set SYS_ISA (sys/sysisa.h)
 
    The work on an entry is a macro, which is expanded for the entries of a register and for one. Its argument T is the type of the entries, and S the sums they are
    added to. Sums are those of eight entries at a time, whatever a register holds: they have the same bits then.
@@ -331,3 +331,5 @@ static void SYS_ISA_NAME(FusedChebyshev)(const FusedPass *f, int64_t lo, int64_t
 const FusedKernels SYS_ISA_NAME(FusedKernels) = {SYS_KERNELS_NAME,          SYS_ISA_NAME(SysSupported),  SYS_ISA_NAME(FusedStep),        SYS_ISA_NAME(FusedSingle),   SYS_ISA_NAME(FusedApply),  SYS_ISA_NAME(FusedDirection),
                                                  SYS_ISA_NAME(FusedDot),    SYS_ISA_NAME(FusedUpdate),   SYS_ISA_NAME(FusedBiDirection), SYS_ISA_NAME(FusedBiShadow), SYS_ISA_NAME(FusedBiHalf), SYS_ISA_NAME(FusedBiDots),
                                                  SYS_ISA_NAME(FusedBiStep), SYS_ISA_NAME(FusedChebyshev)};
+
+#include "ksp/ksp/impls/fused/fusedbasiskernels.h"
