@@ -9,7 +9,7 @@
 
 #include "sys/syscuda.cuh"
 #include "sys/systranspose.cuh"
-#include "graph/cuda/graphcountcuda.h"
+#include "graph/cuda/graphcuda.h"
 #include "graph/host/graphpolicy.h"
 
 #define GRAPH_SEARCH_LANES 8 /* threads a row */

@@ -7,7 +7,7 @@
 */
 #include "sys/syscub.cuh"
 #include "sys/syscuda.cuh"
-#include "graph/cuda/graphcountcuda.h"
+#include "graph/cuda/graphcuda.h"
 
 #define TRIANGLES_LANES      8     /* threads that look up a vertex's edges */
 #define TRIANGLES_WARP_ROW   128   /* most entries of a row for a warp; a block handles longer ones */

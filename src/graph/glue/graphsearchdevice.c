@@ -5,8 +5,8 @@
 */
 #include <petscdevice_cuda.h>
 
-#include "graph/glue/graphcount.h"
-#include "graph/cuda/graphcountcuda.h"
+#include "graph/glue/graphdevice.h"
+#include "graph/cuda/graphcuda.h"
 #include "graph/glue/graph.h"
 #include "graph/host/graphpolicy.h"
 

@@ -7,7 +7,7 @@
 */
 #include <petscambgraph.h>
 #include "graph/glue/graph.h"
-#include "graph/glue/graphcount.h"
+#include "graph/glue/graphdevice.h"
 
 static PetscErrorCode RowSums(Mat A, Vec sum)
 {

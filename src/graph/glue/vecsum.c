@@ -7,7 +7,7 @@
 
 #include "sys/syscompat.h"
 #include "sys/systhreads.h"
-#include "graph/glue/vecsum.h"
+#include "graph/glue/graphdevice.h"
 #include "graph/host/graphhost.h"
 
 static PetscErrorCode VecToSumHost(VecToSum *s)

@@ -6,8 +6,8 @@
 #include <petsc/private/vecimpl.h>
 
 #include "sys/syscompat.h"
-#include "graph/cuda/graphsumcuda.h"
-#include "graph/glue/vecsum.h"
+#include "graph/cuda/graphcuda.h"
+#include "graph/glue/graphdevice.h"
 
 #define VECTOSUM "VecToSum_petscamb"
 

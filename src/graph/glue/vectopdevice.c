@@ -6,8 +6,8 @@
 #include <petsc/private/vecimpl.h>
 
 #include "sys/syscompat.h"
-#include "graph/cuda/graphtopcuda.h"
-#include "graph/glue/vectop.h"
+#include "graph/cuda/graphcuda.h"
+#include "graph/glue/graphdevice.h"
 #include "graph/host/graphhost.h"
 
 PetscErrorCode VecTopDevice(Vec x, PetscMPIInt k, int64_t place[], PetscReal value[], PetscBool *done)

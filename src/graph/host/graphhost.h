@@ -50,3 +50,24 @@ SysScalar GraphSum(int nthread, int64_t n, const SysScalar *x);
 
 /* Sets z[k] = f z[k] + t where[k], with where[k] = 1 if where is NULL; returns the sum of |x[k] - z[k]|, or 0 if x is NULL */
 SysReal GraphStep(int nthread, int64_t n, SysScalar f, SysScalar t, const SysScalar *where, const SysScalar *x, SysScalar *z);
+
+/* A row's places as one bit a column. The words are zero before a row is inserted and after it is removed. */
+
+#define GRAPH_BITS_SHIFT 5 /* a word has 2^5 bits */
+#define GRAPH_BITS_MASK  31
+
+static inline void GraphBitsPut(uint32_t *bits, const SysCSR *A, int64_t r)
+{
+  for (SysInt q = A->i[r]; q < A->i[r + 1]; q++) bits[A->j[q] >> GRAPH_BITS_SHIFT] |= (uint32_t)1 << (A->j[q] & GRAPH_BITS_MASK);
+}
+
+static inline void GraphBitsTake(uint32_t *bits, const SysCSR *A, int64_t r)
+{
+  for (SysInt q = A->i[r]; q < A->i[r + 1]; q++) bits[A->j[q] >> GRAPH_BITS_SHIFT] = 0;
+}
+
+/* Returns 1 if column j is among the places */
+static inline uint32_t GraphBitsHave(const uint32_t *bits, SysInt j)
+{
+  return bits[j >> GRAPH_BITS_SHIFT] >> (j & GRAPH_BITS_MASK) & 1;
+}

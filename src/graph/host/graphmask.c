@@ -4,7 +4,7 @@
    which the rows of B are multiplied.
 */
 #include "sys/systhreads.h"
-#include "graph/host/graphbits.h"
+#include "graph/host/graphhost.h"
 
 #define GRAPH_MASK_ROWS   64   /* rows of a thread's chunk */
 #define GRAPH_ONES_VALUES 4096 /* values between two checks whether another thread found a value that is not 1 */

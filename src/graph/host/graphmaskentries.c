@@ -4,7 +4,7 @@
    order.
 */
 #include "sys/systhreads.h"
-#include "graph/host/graphbits.h"
+#include "graph/host/graphhost.h"
 
 #define GRAPH_ENTRIES_ROWS 256 /* rows of a thread's chunk */
 

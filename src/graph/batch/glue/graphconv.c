@@ -4,7 +4,7 @@
 */
 #include <petscmat.h>
 
-#include "graph/batch/glue/graphconv.h"
+#include "graph/batch/glue/batch.h"
 
 PetscClassId         GRAPHCONV_CLASSID;
 static PetscLogEvent GRAPHCONV_Forward, GRAPHCONV_Backward;
