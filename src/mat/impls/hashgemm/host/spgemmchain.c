@@ -25,7 +25,7 @@
 #include <string.h>
 
 #include "sys/sysmemory.h"
-#include "mat/impls/hashgemm/host/spgemmchain.h"
+#include "mat/impls/hashgemm/host/spgemmstep.h"
 
 #if !defined(SPGEMM_CHAIN_LEAST)    /* tests use less */
   #define SPGEMM_CHAIN_LEAST 500000 /* entries of A from which on a window pays */
