@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   VecShiftToSum() and VecScaleToSum() of vectors on a GPU. The work space is composed with the vector.
+   VecShiftToSum(), VecScaleToSum() and VecGetTop() of vectors on a GPU. The work space of sums is composed with the vector. Of the greatest entries, the
+   device finds the places, and the host sorts them.
 */
 #include <petscdevice_cuda.h>
 #include <petsc/private/vecimpl.h>
@@ -8,18 +9,19 @@
 #include "sys/syscompat.h"
 #include "graph/cuda/graphcuda.h"
 #include "graph/glue/graphdevice.h"
+#include "graph/host/graphhost.h"
 
 #define VECTOSUM "VecToSum_petscamb"
 
-/* Clears *serves if v is not on a GPU; v may be NULL */
-static PetscErrorCode Serves(Vec v, PetscBool *serves)
+/* Clears *device if v is not on a GPU; v may be NULL */
+static PetscErrorCode OnDevice(Vec v, PetscBool *device)
 {
   PetscBool cuda;
 
   PetscFunctionBegin;
   if (!v) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscObjectTypeCompareAny((PetscObject)v, &cuda, VECSEQCUDA, VECMPICUDA, ""));
-  *serves = (PetscBool)(*serves && cuda && !v->boundtocpu);
+  *device = (PetscBool)(*device && cuda && !v->boundtocpu);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -73,9 +75,9 @@ PetscErrorCode VecToSumDevice(VecToSum *s, PetscBool *done)
 
   PetscFunctionBegin;
   *done = PETSC_TRUE;
-  PetscCall(Serves(s->z, done));
-  PetscCall(Serves(s->where, done));
-  PetscCall(Serves(s->x, done));
+  PetscCall(OnDevice(s->z, done));
+  PetscCall(OnDevice(s->where, done));
+  PetscCall(OnDevice(s->x, done));
   if (!*done) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscObjectGetComm((PetscObject)s->z, &comm));
   PetscCallMPI(MPI_Comm_size(comm, &size));
@@ -92,5 +94,35 @@ PetscErrorCode VecToSumDevice(VecToSum *s, PetscBool *done)
   PetscCall(VecCUDARestoreArray(s->z, &z));
   if (size > 1 && s->x) PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &s->change, 1, MPIU_REAL, MPIU_SUM, comm));
   PetscCall(PetscLogGpuToCpu((PetscLogDouble)(2 * sizeof(PetscScalar))));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VecTopDevice(Vec x, PetscMPIInt k, int64_t place[], PetscReal value[], PetscBool *done)
+{
+  const PetscScalar *a;
+  PetscScalar       *found;
+  PetscInt           n;
+  PetscBool          device = PETSC_TRUE;
+  SysStatus          status;
+  int               *from;
+
+  PetscFunctionBegin;
+  PetscCall(OnDevice(x, &device));
+  PetscCall(VecGetLocalSize(x, &n));
+  if (!device || !(x->offloadmask & PETSC_OFFLOAD_GPU) || !k || k > n / 2) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscMalloc2(k, &from, k, &found));
+  PetscCall(VecCUDAGetArrayRead(x, &a));
+  PetscCall(PetscLogGpuTimeBegin());
+  status = GraphTopPlaces(n, a, k, from, found, PetscDefaultCudaStream);
+  PetscCall(PetscLogGpuTimeEnd());
+  PetscCall(VecCUDARestoreArrayRead(x, &a));
+  PetscCheck(status == SYS_SUCCESS || status == SYS_OUT_OF_MEMORY, PETSC_COMM_SELF, PETSC_ERR_GPU, "The greatest entries of a vector on the GPU: %s", SysDeviceErrorText());
+  if (status == SYS_SUCCESS) {
+    PetscCall(PetscLogGpuToCpu((PetscLogDouble)k * (sizeof(*from) + sizeof(*found))));
+    (void)GraphTop(k, found, k, place, value); /* equal entries are ordered by place */
+    for (PetscMPIInt q = 0; q < k; q++) place[q] = from[place[q]];
+    *done = PETSC_TRUE;
+  } else PetscCall(PetscInfo(x, "Not enough memory on the GPU for the largest entries of a vector: the host finds them\n"));
+  PetscCall(PetscFree2(from, found));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
