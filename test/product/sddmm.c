@@ -250,10 +250,7 @@ int main(int argc, char **argv)
     {NULL,                NULL          }
   };
 
-  PetscFunctionBeginUser;
-  PetscCall(TestInitialize(&argc, &argv, help));
-  PetscCall(TestRun(tests));
-  return TestFinalize();
+  return TestMain(argc, argv, help, tests);
 }
 
 /*TEST
