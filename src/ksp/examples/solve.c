@@ -307,9 +307,9 @@ int main(int argc, char **argv)
 /*TEST
 
   testset:
-    requires: double
+    requires: double zlib
     nsize: {{1 2 3}}
-    args: -f "${TREE}"/test/solve.mtx -compare -times 0 -ksp_rtol 1e-8
+    args: -f "${TREE}"/test/solve.mtx.gz -compare -times 0 -ksp_rtol 1e-8
     test:
       suffix: gmres_ones
       args: -ksp_type gmres -pc_type jacobi -ksp_gmres_restart 100 -rhs ones
@@ -330,8 +330,8 @@ int main(int argc, char **argv)
         amb: 27 iterations, converged, true residual below 1e-8
 
   testset:
-    requires: double
-    args: -f "${TREE}"/test/solve.mtx -times 0 -mat_type amb
+    requires: double zlib
+    args: -f "${TREE}"/test/solve.mtx.gz -times 0 -mat_type amb
     test:
       suffix: lu
       args: -ksp_type preonly -pc_type lu
@@ -339,7 +339,7 @@ int main(int argc, char **argv)
         amb: 1 iterations, converged, true residual below 1e-12
     test:
       suffix: b_shape
-      args: -b "${TREE}"/test/solve.mtx
+      args: -b "${TREE}"/test/solve.mtx.gz
       filter: Error: grep -o "but the matrix needs a right-hand side of 144 x 1"
       output:
         but the matrix needs a right-hand side of 144 x 1
