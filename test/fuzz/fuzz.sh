@@ -6,7 +6,7 @@
 #   test/fuzz/fuzz.sh TARGET [SECONDS] [FLAGS] fuzzes one for so long (600 seconds); FLAGS are for the compiler: -DSYS_SINGLE, -DSYS_COMPLEX, -DSYS_INT64
 #   test/fuzz/fuzz.sh replay TARGET            runs the corpus of one
 #   test/fuzz/fuzz.sh keep TARGET [MANY]       writes the corpus of TARGET anew: of what was found the inputs that cover most, so many at most (300)
-# Programs and what they find are in build/fuzz. Of the corpus, test/fuzz/corpus has one file for each target, an input in each line, as base64.
+# Programs and what they find are in build/fuzz. test/fuzz/corpus.tar.xz has the inputs of the corpus, in a folder for each target.
 # gpu: 0
 # tier: deep
 # timeoutfactor: 10
@@ -87,10 +87,12 @@ build() {
 unpack_corpus() {
   mkdir -p "$folder/$1-corpus"
   python3 -c '
-import base64, hashlib, sys
-for line in open(sys.argv[1], encoding="ascii"):
-    data = base64.b64decode(line)
-    open(sys.argv[2] + "/" + hashlib.sha1(data).hexdigest(), "wb").write(data)' "test/fuzz/corpus/$1" "$folder/$1-corpus"
+import hashlib, sys, tarfile
+with tarfile.open("test/fuzz/corpus.tar.xz") as corpus:
+    for member in corpus:
+        if member.name.startswith(sys.argv[1] + "/"):
+            data = corpus.extractfile(member).read()
+            open(sys.argv[2] + "/" + hashlib.sha1(data).hexdigest(), "wb").write(data)' "$1" "$folder/$1-corpus"
 }
 
 case ${1:-replay} in
@@ -101,7 +103,7 @@ replay)
     rm -rf "$folder/$target-corpus"
     limits "$target"
     if build "$target" && unpack_corpus "$target" && "$folder/${target}_fuzz" -malloc_limit_mb=1000000 -runs=0 -artifact_prefix="$folder/" "$folder/$target-corpus" >"$folder/$target.log" 2>&1; then
-      echo "ok corpus of $target: $(grep -c . "test/fuzz/corpus/$target") inputs"
+      echo "ok corpus of $target: $(ls "$folder/$target-corpus" | wc -l) inputs"
     else
       tail -n 30 "$folder/$target.log" >&2 || :
       echo "not ok corpus of $target"
@@ -117,13 +119,19 @@ keep)
   limits "$target"
   "$folder/${target}_fuzz" -malloc_limit_mb=1000000 -merge=1 "$folder/$target-least" "$folder/$target-corpus" 2>&1 | grep MERGE-OUTER
   python3 -c '
-import base64, glob, os, sys
+import glob, io, os, sys, tarfile
 names = sorted(glob.glob(sys.argv[1] + "/*"), key=lambda name: (os.path.getsize(name), name))
-many = int(sys.argv[3])
-taken = names if len(names) <= many else [names[k * len(names) // many] for k in range(many)]
-lines = sorted(base64.b64encode(open(name, "rb").read()).decode() for name in taken)
-open(sys.argv[2], "w").write("\n".join(lines) + "\n")' "$folder/$target-least" "test/fuzz/corpus/$target" "${3:-300}"
-  wc -lc "test/fuzz/corpus/$target"
+target, many = sys.argv[2], int(sys.argv[3])
+kept = names if len(names) <= many else [names[k * len(names) // many] for k in range(many)]
+with tarfile.open("test/fuzz/corpus.tar.xz") as corpus:
+    inputs = [(member.name, corpus.extractfile(member).read()) for member in corpus if not member.name.startswith(target + "/")]
+inputs += [("%s/%03d" % (target, k), data) for k, data in enumerate(sorted(open(name, "rb").read() for name in kept))]
+with tarfile.open("test/fuzz/corpus.tar.xz", "w:xz") as corpus:
+    for name, data in sorted(inputs):
+        member = tarfile.TarInfo(name)
+        member.size = len(data)
+        corpus.addfile(member, io.BytesIO(data))
+print(len(kept), "inputs")' "$folder/$target-least" "$target" "${3:-300}"
   ;;
 *)
   target=$1
