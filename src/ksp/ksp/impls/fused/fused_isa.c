@@ -3,7 +3,7 @@
    The fused passes, compiled once for each instruction set SYS_ISA (sys/sysisa.h)
 
    The work on an entry is a macro, which is expanded for the entries of a register and for one. Its argument T is the type of the entries, and S the sums they are
-   added to. Sums are those of eight entries at a time, whatever a register holds: they have the same bits then.
+   added to. Sums add eight entries at a time for registers of any length, so that they have the same bits.
 */
 #include "sys/sysisa.h"
 #include "ksp/ksp/impls/fused/fusedhost.h"

@@ -2,7 +2,7 @@
 /*
    The passes of conjugate gradients on a CUDA device
 
-   A pass with sums leaves those of its thread blocks. The next pass adds them up, each thread block for itself: this costs a read of some kilobytes, and spares the
+   A pass with sums writes one sum a thread block. The next pass adds them up, each thread block for itself: this costs a read of some kilobytes, and spares the
    wait for a last thread block. All thread blocks then come to the same state of the iteration, and the first one stores it for the pass after that. It stores to
    another place than the one that the others may still read: a pass goes from one of two places to the other. In the form with a single reduction a pass adds up the
    sums of the last one and leaves its own, which have two places too.
@@ -32,7 +32,7 @@ typedef struct {
 struct FusedLink {
   SysReal    *history; /* in the state that is reported */
   FusedState *from, *to;
-  FusedParts  step, dot; /* sums to add up: z.r and those of the norm; p.w */
+  FusedParts  step, dot; /* sums to add up: z.r and the sums of the norm; p.w */
   FusedLeft   left;      /* where the pass leaves its own */
   FusedNorm   norm;
 };
@@ -173,7 +173,7 @@ static __device__ inline void FusedPassLeave(const FusedLeft &left, SysReal sum[
 #define STATE_WORDS (int)(offsetof(FusedState, history) / sizeof(int))
 static_assert(STATE_WORDS <= PASS_THREADS, "a thread for each word of the state");
 
-/* Brings the state up to date, in s of each thread block: with the sums of the last step, then with those of the last product */
+/* Brings the state up to date, in s of each thread block: with the sums of the last step, then of the last product */
 template <bool STEP, bool DOT, bool SINGLE>
 static __device__ inline void FusedAdvance(const FusedLink &l, FusedState *s)
 {
