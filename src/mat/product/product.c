@@ -190,10 +190,10 @@ static PetscErrorCode MatProductFindProvider(Mat C, const MatProductProvider **f
 
   PetscFunctionBegin;
   for (int k = 0; k < nproviders; k++) {
-    PetscBool serves;
+    PetscBool supported;
 
-    PetscCall((*providers[k]->serves)(C, &serves));
-    if (!serves) continue;
+    PetscCall((*providers[k]->supports)(C, &supported));
+    if (!supported) continue;
     PetscCall(PetscStrlcat(offered, n ? ", " : "", sizeof(offered)));
     PetscCall(PetscStrlcat(offered, providers[k]->algorithm, sizeof(offered)));
     serving[n++] = providers[k];
@@ -234,7 +234,7 @@ static PetscErrorCode MatProductSetProvider(Mat C, const MatProductProvider *pro
   PetscCall(PetscObjectBaseTypeCompare((PetscObject)C->product->A, MATSEQAIJ, &seq));
   if (provider) {
     PetscCall(MatProductSetAlgorithm(C, provider->algorithm));
-    PetscCall((*provider->take)(C));
+    PetscCall((*provider->setsymbolic)(C));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   if (MatAIJIsCUSPARSE(C->product->A) && !C->force_diagonals) PetscCall((*MatAIJGetBase(C->product->A)->productsetfromoptions)(C));
