@@ -435,7 +435,7 @@ int main(int argc, char **argv)
   ours = (PetscBool)(!aij && !ours);
   PetscCall(Make(10, 0, &x, &y));
   PetscCall(PetscObjectTypeCompareAny((PetscObject)x, &cuda, "seqcuda", "mpicuda", ""));
-  PetscCall(VecAMBLookAt(((PetscObject)x)->type_name, &petsc));
+  PetscCall(VecAMBGetOperations(((PetscObject)x)->type_name, &petsc));
   any = (PetscBool)(cuda && wanted && ours);
   PetscCall(VecDestroy(&x));
   PetscCall(VecDestroy(&y));

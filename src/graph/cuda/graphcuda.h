@@ -26,13 +26,13 @@ SysStatus GraphSearchCreate(const SysCSR *A, const SysCSR *cut, int nto, const i
 SysStatus GraphSearchStart(GraphSearch *, int n, const int source[], SysStream);
 
 /* Gets the number of vertices that level `now` reaches, summed over the sources. Waits for it. */
-SysStatus GraphSearchTake(GraphSearch *, int now, int64_t *reached, SysStream);
+SysStatus GraphSearchGetReached(GraphSearch *, int now, int64_t *reached, SysStream);
 
 /* Computes the next level. GetOut() then gets the bits for cut's columns (*out) and space for the bits of to[]'s vertices (*in), both on the host;
    TakeIn() reads that space. */
 SysStatus GraphSearchStep(GraphSearch *, SysStream);
 SysStatus GraphSearchGetOut(GraphSearch *, const uint64_t **out, uint64_t **in);
-SysStatus GraphSearchTakeIn(GraphSearch *, SysStream);
+SysStatus GraphSearchSetIn(GraphSearch *, SysStream);
 
 /* Gets the levels from n sources, n times m numbers; -1 where a source does not reach a vertex */
 SysStatus GraphSearchGetLevels(GraphSearch *, int n, int *level, SysStream);

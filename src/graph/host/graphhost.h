@@ -56,12 +56,12 @@ SysReal GraphStep(int nthread, int64_t n, SysScalar f, SysScalar t, const SysSca
 #define GRAPH_BITS_SHIFT 5 /* a word has 2^5 bits */
 #define GRAPH_BITS_MASK  31
 
-static inline void GraphBitsPut(uint32_t *bits, const SysCSR *A, int64_t r)
+static inline void GraphBitsSet(uint32_t *bits, const SysCSR *A, int64_t r)
 {
   for (SysInt q = A->i[r]; q < A->i[r + 1]; q++) bits[A->j[q] >> GRAPH_BITS_SHIFT] |= (uint32_t)1 << (A->j[q] & GRAPH_BITS_MASK);
 }
 
-static inline void GraphBitsTake(uint32_t *bits, const SysCSR *A, int64_t r)
+static inline void GraphBitsClear(uint32_t *bits, const SysCSR *A, int64_t r)
 {
   for (SysInt q = A->i[r]; q < A->i[r + 1]; q++) bits[A->j[q] >> GRAPH_BITS_SHIFT] = 0;
 }

@@ -30,8 +30,8 @@ struct _p_MatBatch {
 
 extern PetscLogEvent MAT_BatchMult;
 
-/* Sets *serves if D and C are on a device; call MatBatchDeviceMult() then */
-SYS_DEVICE PetscErrorCode MatBatchDeviceSupports(Vec D, Vec C, PetscBool *serves) SYS_STUB(PETSC_SUCCESS);
+/* Sets *supported if D and C are on a device; call MatBatchDeviceMult() then */
+SYS_DEVICE PetscErrorCode MatBatchDeviceSupports(Vec D, Vec C, PetscBool *supported) SYS_STUB(PETSC_SUCCESS);
 SYS_DEVICE PetscErrorCode MatBatchDeviceMult(MatBatch, PetscBool transpose, PetscBool add, PetscInt width, Vec D, Vec C) SYS_STUB(PETSC_SUCCESS);
 
 /* Marks the device's values as outdated */
