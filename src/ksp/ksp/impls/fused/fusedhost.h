@@ -11,7 +11,7 @@
 
 #define FUSED_BLOCK 1024 /* entries: all vectors of a pass fit in the second-level cache */
 
-/* The vectors of a pass. Two of them may be the same array if the pass says so. */
+/* The vectors of a pass. Two may be the same array where FusedKernels says so. */
 typedef enum {
   FUSED_X, /* the solution */
   FUSED_R, /* the residual */
@@ -46,16 +46,16 @@ typedef struct {
   SysReal       *v[FUSED_VECTORS];
 } FusedPass;
 
-/* One pass over entries lo to hi - 1, which are whole blocks of M; adds nothing to sums but sets them */
+/* One pass over entries lo to hi - 1, which are whole blocks of M; sets the sums */
 typedef void (*FusedFunction)(const FusedPass *, int64_t lo, int64_t hi, SysReal sums[]);
 
 typedef struct {
   const char *name;
   int (*supported)(void);
 
-  /* The three sums of these passes are z.r, z.z and r.r; with FUSED_OTHER only r.r is set by the steps. w and z may be the same array. */
+  /* The three sums of these passes are z.r, z.z and r.r; with FUSED_OTHER, step and single set r.r only. w and z may be the same array, except in single. */
   FusedFunction step;   /* x += a p, unless there is no x; r -= a w; z = M r */
-  FusedFunction single; /* p = z + b p; w = s + b w; then as step. z may not be w */
+  FusedFunction single; /* p = z + b p; w = s + b w; then as step */
   FusedFunction apply;  /* z = M r; with FUSED_OTHER the caller sets z */
 
   FusedFunction direction; /* p = z + b p, where p is not read if b is 0 */
@@ -69,8 +69,8 @@ typedef struct {
   FusedFunction bidots;      /* t = M t; sums t.r, t.t and r.r */
   FusedFunction bistep;      /* x += a p + b r; r -= b t; sums r.q and r.r */
 
-  /* Chebyshev. x = a M (r - w) + b p + c z, where r is the right-hand side, p and z are the last two iterates and w is the product of the matrix and p. Without a
-     p, w is not read either; without a z, c z is left out. x may be p or z. w is overwritten with FUSED_BLOCKS. FUSED_OTHER is as FUSED_NONE. */
+  /* Chebyshev. x = a M (r - w) + b p + c z, where r is the right-hand side, p and z are the last two iterates and w is the product of the matrix and p. If p is NULL,
+     the pass reads neither p nor w; if z is NULL, c z is 0. x may be p or z. With FUSED_BLOCKS the pass overwrites w. FUSED_OTHER is as FUSED_NONE. */
   FusedFunction chebyshev;
 } FusedKernels;
 
