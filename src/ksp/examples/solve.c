@@ -286,9 +286,10 @@ static PetscErrorCode Run(PetscBool *right)
   }
   if (times) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: %" PetscInt_FMT " rows, %.0f nonzeros; %s; %d rank%s\n", file, M, info.nz_used, solver, size, size > 1 ? "s" : ""));
   PetscCall(Print(PETSC_COMM_WORLD, n, out, info.nz_used, times));
-  /* a solve that did not finish is told by its reason */
+  /* the reason tells that a solve did not finish */
   if (compare && out[0].reason > 0 && out[1].reason > 0 && !(PetscMax(out[0].residual, out[1].residual) <= 10 * PetscMin(out[0].residual, out[1].residual)) && !(out[0].enough && out[1].enough)) {
-    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "DISAGREE: the true residual of %s is more than the tolerance allows, and far from that of %s\n", out[out[1].residual <= out[0].residual ? 0 : 1].type, out[out[1].residual <= out[0].residual ? 1 : 0].type));
+    PetscCall(
+      PetscPrintf(PETSC_COMM_WORLD, "DISAGREE: the true residual of %s is more than the tolerance allows, and differs from the residual of %s\n", out[out[1].residual <= out[0].residual ? 0 : 1].type, out[out[1].residual <= out[0].residual ? 1 : 0].type));
     *right = PETSC_FALSE;
   }
   for (int k = 0; k < n; k++) *right = out[k].reason > 0 ? *right : PETSC_FALSE;

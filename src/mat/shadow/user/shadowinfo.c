@@ -49,7 +49,7 @@ static PetscErrorCode MatShadowGetInfo_One(Mat A, MatShadow *s, void *ctx)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Adds a block's figures to the sum, except those of scope MAT_SHADOW_OF_BLOCK, which stay the first block's. Skips a block in another format. */
+/* Adds a block's figures to the sum, except figures of scope MAT_SHADOW_OF_BLOCK, which stay the first block's. Skips a block in another format. */
 static PetscErrorCode MatShadowGetFigures_One(Mat A, MatShadow *s, void *ctx)
 {
   MatShadowFigures *sum = (MatShadowFigures *)ctx;

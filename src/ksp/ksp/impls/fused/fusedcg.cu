@@ -355,7 +355,7 @@ static __global__ void __launch_bounds__(PASS_THREADS, 2) FusedStepBlocksKernel(
   FusedPassStoreSums<2>(l.left, sum);
 }
 
-/* Adds up sums, so many in each thread block */
+/* Adds up sums; each: the sums a thread block */
 template <int SUMS>
 static __global__ void __launch_bounds__(PASS_THREADS) FusedFoldKernel(const FusedParts parts, int64_t each, const FusedLeft left)
 {

@@ -277,7 +277,7 @@ PetscErrorCode MatProductSymbolic_Spmm(Mat C)
 /* ------------------------------------------------- dispatch ------------------------------------------------- */
 
 /* Sets *supported for A B and A^T B of real numbers, if A has a shadow and the rows of B are distributed as A's columns, or rows. On the host with one
-   thread, two to four columns are left to PETSc, which reads them in place and is as fast. A dense matrix on a device with a sparse one there runs
+   thread, PETSc multiplies two to four columns: it reads them in place and is as fast. A dense matrix on a device with a sparse one there runs
    there. Collective: all processes get the same result. */
 static PetscErrorCode SpmmSupports(Mat C, PetscBool *supported)
 {

@@ -156,7 +156,7 @@ static void DescribeHost_TileComposite(const void *data, MatShadowInfo *info, do
 static PetscErrorCode TileView(const double figure[], const char where[], PetscViewer viewer)
 {
   static const char *const kinds[]  = {"column by column", "row by row", "in coordinates"};
-  static const char *const tables[] = {"rules, without a table", "the table that was given", "rules: the table is of another GPU or scalar"};
+  static const char *const tables[] = {"rules, without a table", "the table of the option", "rules: the table is of another GPU or scalar"};
 
   PetscFunctionBegin;
   if (figure[TILE_FIGURE_TILES] > 0) PetscCall(PetscViewerASCIIPrintf(viewer, "  %.0f tiles of %.0f columns%s\n", figure[TILE_FIGURE_TILES], figure[TILE_FIGURE_WIDTH], where));
