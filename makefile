@@ -59,8 +59,12 @@ PREFIX   ?= $(AMB_PREFIX)
 # sources; without a kernel file that the compiler has no instructions for, and without the device where this PETSc has none
 sources  := $(sort $(shell find src -name '*.c' -not -path 'src/ksp/examples/*'))
 sources  := $(filter-out $(if $(AMB_POOL),,%/systhreadspool.c) $(if $(AMB_AVX512_FLAGS),,%_avx512.c) $(if $(AMB_AVX2_FLAGS),,%_avx2.c) $(if $(AMB_CUDA),,%device.c),$(sources))
+# NAME_isa.c is compiled for each instruction set that the compiler has, into NAME_isa_plain.o, NAME_isa_avx2.o and NAME_isa_avx512.o
+isas     := plain $(if $(AMB_AVX2_FLAGS),avx2) $(if $(AMB_AVX512_FLAGS),avx512)
+variants := $(foreach isa,$(isas),$(patsubst %_isa.c,%_isa_$(isa).c,$(filter %_isa.c,$(sources))))
+sources  := $(filter-out %_isa.c,$(sources))
 cuda     := $(sort $(shell find src -name '*.cu'))
-objects  := $(sources:%.c=$(B)/obj/%.o) $(if $(AMB_CUDA),$(cuda:%.cu=$(B)/obj/%.cu.o))
+objects  := $(patsubst %.c,$(B)/obj/%.o,$(sort $(sources) $(variants))) $(if $(AMB_CUDA),$(cuda:%.cu=$(B)/obj/%.cu.o))
 program  := $(sort $(wildcard tool/*.c tool/*/*.c bench/*.c))
 ksp      := $(sort $(wildcard src/ksp/examples/*.c))
 # test programs, whose names differ; those of test/kernels and test/fuzz, without PETSc, are built by scripts
@@ -119,6 +123,15 @@ $(B)/obj/%.o: %.c $(B)/conf.mk $(B)/petscambconf.h
 	$(here)
 	$(call say,CC,$<)
 	@$(AMB_CC) -c $(CFLAGS) $(isa) $(INCLUDES) -MMD -MP -o $@ $<
+define compile_isa
+$(B)/obj/%_isa_$1.o: %_isa.c $(B)/conf.mk $(B)/petscambconf.h
+	$$(here)
+	$$(call say,CC,"$$< ($1)")
+	@$$(AMB_CC) -c $$(CFLAGS) $$(isa) -DSYS_ISA=$2 $$(INCLUDES) -MMD -MP -o $$@ $$<
+endef
+$(eval $(call compile_isa,plain,Plain))
+$(eval $(call compile_isa,avx2,AVX2))
+$(eval $(call compile_isa,avx512,AVX512))
 $(B)/obj/%.cu.o: %.cu $(B)/conf.mk $(B)/petscambconf.h
 	$(here)
 	$(call say,NVCC,$<)

@@ -467,7 +467,7 @@ PETSC_EXTERN const char *const MatNUSSELLTunes[];
    Level: advanced
 
    Note:
-   All figures are of this process. Bytes are those of the matrix that one product reads (values, indices, permutations; not x and y). `MatShadowGetFigure()` gets
+   All figures are of this process. Bytes are the bytes of the matrix that one product reads (values, indices, permutations; not x and y). `MatShadowGetFigure()` gets
    the figures that a format has in addition.
 
 .seealso: `MatShadowGetInfo()`, `MatShadowGetFigure()`, `MatShadowGetHaloInfo()`
@@ -477,7 +477,7 @@ typedef struct {
   const char    *reason;           /* why products run on that format, in words */
   const char    *kernel;           /* "avx512", "avx2", "plain" or "cuda"; "aij" or "aijcusparse" */
   PetscBool      tuning;           /* the next products are timed to choose the format of later ones */
-  PetscInt       tried;            /* products spent on tuning, besides those of the solver */
+  PetscInt       tried;            /* products spent on tuning, besides the products of the solver */
   PetscInt       candidates;       /* formats, or sets of parameters, that were timed in products of the solver */
   PetscInt       conversions;      /* full conversions so far */
   PetscInt       updates;          /* values-only updates so far */

@@ -193,17 +193,17 @@ PetscErrorCode(PetscAMBInitializePackage)(void)
   Level: developer
 
   Note:
-  In C and C++ `PetscAMBInitializePackage()` is a macro that calls this function. The other errors are those of that function.
+  In C and C++ `PetscAMBInitializePackage()` is a macro that calls this function. That function raises the other errors.
 
   Errors:
-. `PETSC_ERR_SUP` - major or minor version are not those of the library
+. `PETSC_ERR_SUP` - the major or minor version differs from the library's
 
 .seealso: `PetscAMBInitializePackage()`
 @*/
 PetscErrorCode PetscAMBInitializePackageVersion(int major, int minor, int subminor)
 {
   PetscFunctionBegin;
-  PetscCheck(major == PETSCAMB_VERSION_MAJOR && minor == PETSCAMB_VERSION_MINOR, PETSC_COMM_SELF, PETSC_ERR_SUP, "This program was compiled with petscamb.h %d.%d.%d, but libpetscamb is %d.%d.%d; compile it with the header of this library, or run it with the library it was made for", major, minor, subminor, PETSCAMB_VERSION_MAJOR, PETSCAMB_VERSION_MINOR, PETSCAMB_VERSION_SUBMINOR);
+  PetscCheck(major == PETSCAMB_VERSION_MAJOR && minor == PETSCAMB_VERSION_MINOR, PETSC_COMM_SELF, PETSC_ERR_SUP, "This program was compiled with petscamb.h %d.%d.%d, but libpetscamb is %d.%d.%d; compile it with the header of this library, or run it with the library of that header", major, minor, subminor, PETSCAMB_VERSION_MAJOR, PETSCAMB_VERSION_MINOR, PETSCAMB_VERSION_SUBMINOR);
   PetscCall((PetscAMBInitializePackage)());
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -7,7 +7,7 @@ without PETSc, which scripts build; test/shell has what scripts share.
 
 Three kinds of test are found:
   a /*TEST*/ block in src/ksp/examples/*.c or test/*/*.c, in PETSc's own syntax, with expected output in test/output/PROGRAM_SUFFIX.out, or in the
-  block itself: the lines below 'output:' that are indented more;
+  block itself: the lines below 'output:' that are indented more, or 'checks: N' for N lines "ok NAME" and no other;
   a program test/*/*.c without such a block;
   a script test/*/*.sh, which may have the lines '# timeoutfactor: N', and '# nsize: N' if it runs on that many cores.
 Where there are GPUs, a test gets one for each of its processes, or as many as 'gpu: N' in its block or '# gpu: N' in a script says, as far as there are, by
@@ -45,6 +45,7 @@ import dealing
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 TIMEOUT = 120
 TIERS = ("check", "test", "deep")
+OUTPUTS = {"checks", "output", "output_file"}  # what a block may say of the expected output
 SCRIPT_PROCESSES = 3  # as many processes most scripts have on GPUs at a time; those of several parts test kernels, in one process
 
 
@@ -59,7 +60,7 @@ class Test:
         self.name, self.command, self.ranks, self.timeout, self.expected = name, command, ranks, timeout, expected
         self.filter, self.filter_output, self.skip, self.error, self.tier = filter, filter_output, skip, error, tier
         self.elapsed = self.cpu = 0.0
-        self.wanted = None  # the lines of output that its block has, in place of the file
+        self.wanted = self.checks = None  # the lines of output, or the number of lines "ok NAME", that its block has in place of the file
         self.parts, self.arguments, self.folder, self.results = [dealing.Need(0)], [""], None, []
         self.again = False  # did a part run again?
 
@@ -124,13 +125,15 @@ def parse_block(text):
         elif not stack:
             raise Syntax("%s stands outside of test, testset and build" % word)
         else:
-            known = ("suffix", "nsize", "args", "output", "output_file", "requires", "filter", "filter_output", "timeoutfactor", "env", "temporaries", "localrunfiles", "TODO", "comments", "tier", "gpu", "gpumem")
+            known = ("suffix", "nsize", "args", "output", "output_file", "checks", "requires", "filter", "filter_output", "timeoutfactor", "env", "temporaries", "localrunfiles", "TODO", "comments", "tier", "gpu", "gpumem")
             if word not in known:
                 raise Syntax("%s is not known here" % word)
             if word in ("args", "filter", "requires", "env") and word in stack[-1][1]:
                 value = stack[-1][1][word] + (" | " if word == "filter" else " ") + value
             if word == "tier" and value not in TIERS:
                 raise Syntax("%s is no tier: use one of %s" % (value, ", ".join(TIERS)))
+            if word == "checks" and not re.match(r"[1-9]\d*$", value):
+                raise Syntax("checks: %s is no number of checks" % value)
             stack[-1][1][word] = value
             if word == "output":
                 output = stack[-1][1], indent
@@ -142,10 +145,10 @@ def flatten(items, inherited):
     for word, entry in items:
         if word == "build":
             continue
-        own = {"output", "output_file"} & set(entry)
+        own = OUTPUTS & set(entry)
         if len(own) > 1:
-            raise Syntax("output and output_file stand in one %s" % word)
-        merged = {key: value for key, value in inherited.items() if not own or key not in ("output", "output_file")}
+            raise Syntax("%s stand in one %s" % (" and ".join(sorted(own)), word))
+        merged = {key: value for key, value in inherited.items() if not own or key not in OUTPUTS}
         for key, value in entry.items():
             if key == "children":
                 continue
@@ -232,7 +235,7 @@ def block_tests(source, program, tree, conf):
                 if "output" in entry and parts:
                     raise Syntax("%s has separate outputs, which need files, and lines of output" % name)
                 test = Test(name, command.strip(), ranks, TIMEOUT * float(entry.get("timeoutfactor", 1)), expected, entry.get("filter"), entry.get("filter_output"), skip, tier=entry.get("tier", "test"))
-                test.wanted = entry.get("output")
+                test.wanted, test.checks = entry.get("output"), int(entry["checks"]) if "checks" in entry else None
                 if conf["AMB_CUDA"]:
                     test.parts = [need for need, _ in gpu_needs([entry.get("gpu", str(ranks))], entry.get("gpumem"), ranks, conf)]
                 yield test
@@ -458,6 +461,11 @@ def compare(test, folder, failure, out, err, report):
         pipe = re.sub(r"^Error:\s*", "", test.filter)
         _, output, trouble, _ = shell(pipe, folder, 30, ((err + out) if pipe != test.filter else out).encode())
         failure = "filter %s: %s" % (pipe, trouble) if trouble.strip() else None if pipe != test.filter else failure
+    if test.checks is not None:
+        lines = same(output)
+        wrong = ["unexpected: " + line for line in lines if not line.startswith("ok ")] + ["%d checks, not %d" % (len(lines), test.checks)] * (len(lines) != test.checks)
+        trouble = "\n".join([failure] * bool(failure) + wrong[:60])
+        return ("fail", test.name, "%s\n%s" % (trouble, report)) if trouble else ("ok", test.name, "")
     wanted, source = test.wanted, "output of the block"
     if wanted is None and not os.path.exists(test.expected):
         return "fail", test.name, "%sthere is no expected output %s\n%s" % (failure + "\n" if failure else "", os.path.relpath(test.expected, ROOT), report)

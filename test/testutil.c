@@ -109,6 +109,13 @@ int TestFinalize(void)
   return ierr || failures ? 1 : 0;
 }
 
+int TestMain(int argc, char **argv, const char help[], const TestCase tests[])
+{
+  PetscCall(TestInitialize(&argc, &argv, help));
+  PetscCall(TestRun(tests));
+  return TestFinalize();
+}
+
 PetscErrorCode TestTemporaryFile(char path[], size_t len)
 {
   PetscMPIInt rank;

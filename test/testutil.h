@@ -47,6 +47,9 @@ PetscErrorCode TestInitialize(int *argc, char ***argv, const char help[]);
 /* Ends a program with an exit code that tells whether every check passed */
 int TestFinalize(void);
 
+/* A whole program: begins, runs a table, ends */
+int TestMain(int argc, char **argv, const char help[], const TestCase tests[]);
+
 /* The call must raise that error, or any with a code of 0, and its message must hold these words */
 #define TestExpectError(d, code, words, call) \
   do { \

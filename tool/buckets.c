@@ -56,7 +56,7 @@ PetscErrorCode BucketsDestroy(Buckets *b)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Sorts n entries by columns; those of the same column keep their order. J and A have room for n more. */
+/* Sorts n entries by columns, stably. J and A have room for n more. */
 static void RowSort(PetscInt64 n, PetscInt *j, PetscScalar *a, PetscInt *J, PetscScalar *A)
 {
   const PetscInt64 run = 16;
@@ -94,7 +94,7 @@ static void RowSort(PetscInt64 n, PetscInt *j, PetscScalar *a, PetscInt *J, Pets
   }
 }
 
-/* Sorts a row and adds up entries of the same column; returns how many are left */
+/* Sorts a row and adds up entries of the same column; returns the number of entries */
 PetscInt64 RowMerge(PetscInt64 n, PetscInt *j, PetscScalar *a, PetscInt *J, PetscScalar *A)
 {
   PetscInt64 left = 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   Entries that come in any order, sorted by their rows by all threads; those of a row stay in the order in which they came.
+   All threads sort entries in any order by their rows, stably.
 
-   Threads have shares of the entries, one after the other. Each counts those of its share in every bucket of some neighbouring rows (BucketsCount()), and then knows where its own
+   Each thread has consecutive entries. It counts them in every bucket of some neighbouring rows (BucketsCount()), and then knows where its own
    go (BucketsPut()). At last each bucket is sorted by itself (BucketsSort()). A thread writes at a few thousand places at a time, which caches and page tables can follow; without
    buckets it would write to a place without an order for each entry. The result is the same for any number of threads.
 */

@@ -4,7 +4,7 @@
 */
 #include "tool.h"
 
-/* Makes the matrix one of another type until FormatEnd(). On the host no copy is made, since a large matrix fits the memory only once or twice. On a GPU the copy goes there. */
+/* Converts the matrix to another type until FormatEnd(): in place on the host, since a large matrix fits the memory only once or twice, and as a copy on a GPU */
 PetscErrorCode FormatBegin(Mat A, const char type[], Mat *B)
 {
   PetscFunctionBegin;

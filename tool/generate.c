@@ -313,9 +313,9 @@ static PetscErrorCode GenerateElasticity(MPI_Comm comm, const char name[], const
 
 /* ---- Random graphs ---- */
 
-#define EDGES 16 /* that are made at once */
+#define EDGES 16 /* edges generated at once */
 
-/* The hash from which on GeneratorUniform() is greater than p. Integers are compared faster than what they stand for. */
+/* The hash from which on GeneratorUniform() is greater than p. Comparing integers is faster than comparing the numbers. */
 static unsigned long long GraphThreshold(PetscReal p)
 {
   PetscInt64 low = 0, high = (PetscInt64)1 << 53;

@@ -19,7 +19,7 @@ PETSC_INTERN PetscErrorCode GeneratorCreateMat(MPI_Comm, const char[], Mat *);
 PETSC_INTERN PetscErrorCode GeneratorHelp(MPI_Comm);
 PETSC_INTERN PetscErrorCode GeneratorThreads(MPI_Comm, int *);
 
-/* The k-th number of the stream from which all choices of generators are made: the finalizer of splitmix64 */
+/* The k-th number of the random stream of all generators: the finalizer of splitmix64 */
 static inline PetscInt64 GeneratorHash(PetscInt64 k)
 {
   unsigned long long z = (unsigned long long)k * 0x9E3779B97F4A7C15ULL + 0x9E3779B97F4A7C15ULL;

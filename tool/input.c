@@ -3,7 +3,7 @@
 
 #include "tool.h"
 
-/* Looks through the lengths of rows and the columns of a file in PETSc's format, which MatLoad() believes; what MatLoad() itself finds is left to it */
+/* Looks through the lengths of rows and the columns of a file in PETSc's format, which MatLoad() does not check; MatLoad() reports other mistakes */
 static PetscErrorCode InputCheckPetsc(MPI_Comm comm, const char name[])
 {
   const PetscInt most     = 1 << 16;

@@ -155,7 +155,7 @@ static PetscErrorCode Rate(MPI_Comm comm, const Machine *machine, size_t bytes, 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The last-level cache that a core sees; sysconf() knows only that of the whole socket on some machines */
+/* The last-level cache that a core sees; on some machines sysconf() has only the size for the whole socket */
 static PetscLogDouble CacheBytes(void)
 {
   double bytes = 0;

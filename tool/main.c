@@ -179,7 +179,7 @@ int main(int argc, char **argv)
     if (!strcmp(argv[a], "--version") || (a == 1 && (!strcmp(argv[a], "-version") || !strcmp(argv[a], "version")))) print = Version;
   }
   CommandSplit(&argc, &argv);
-  if (print) argc = 1; /* PETSc's list of options would hide that of petscamb */
+  if (print) argc = 1; /* PETSc's list of options would hide petscamb's */
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
   PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
   (void)signal(SIGPIPE, SIG_DFL); /* a closed pipe, as by "| head", ends the program silently */

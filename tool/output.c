@@ -53,3 +53,17 @@ PetscErrorCode ReportClose(const char name[], PetscBool rows, FILE *f)
   PetscCheck(!bad, PETSC_COMM_SELF, PETSC_ERR_FILE_WRITE, "%s: could not be written whole; is the disk full?", f == stdout ? "standard output" : name);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+
+/* Writes a text as a string of JSON */
+PetscErrorCode JSONString(FILE *f, const char text[])
+{
+  PetscFunctionBegin;
+  fputc('"', f);
+  for (const unsigned char *p = (const unsigned char *)text; *p; p++) {
+    if (*p == '"' || *p == '\\') fprintf(f, "\\%c", *p);
+    else if (*p < 0x20) fprintf(f, "\\u%04x", *p);
+    else fputc(*p, f);
+  }
+  fputc('"', f);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

@@ -52,7 +52,7 @@ static void ChunkEnd(Stream *s, size_t begin)
   Put32(s, Checksum(s->bytes + begin + 4, s->n - begin - 4));
 }
 
-/* Makes the file of an image of so many grey pixels, 0 for black; the caller frees it */
+/* Returns the bytes of a grey image, 0 for black; the caller frees them */
 PetscErrorCode PNGMake(int width, int height, const unsigned char grey[], unsigned char **file, size_t *size)
 {
   const unsigned char start[8] = {0x89, 'P', 'N', 'G', '\r', '\n', 0x1a, '\n'}, kind[5] = {8, 0, 0, 0, 0}, zlib[2] = {0x78, 0x01};

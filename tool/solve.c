@@ -23,7 +23,7 @@ enum {
 typedef struct {
   char              *name, *type;
   char               prefix[32]; /* of the matrix's options; may be empty */
-  const char        *ksp;        /* the type of the KSP; NULL for that of the options */
+  const char        *ksp;        /* the type of the KSP; NULL: the type of the options */
   PetscInt           its;
   KSPConvergedReason reason;
   PetscReal          residual; /* |b - A x| / |b| of the first solve, with the plain AIJ */
@@ -125,7 +125,7 @@ static PetscReal Quantile(PetscInt n, const PetscReal sorted[], PetscReal q)
   return sorted[k] + (at - (PetscReal)k) * (next - sorted[k]);
 }
 
-/* Computes medians for system number i; the spread is the range of the middle half of the first solves. Ratios are over those of the first type. */
+/* Computes medians for system number i; the spread is the range of the middle half of the first solves. Ratios are over the first type. */
 static PetscErrorCode SolveReport(MPI_Comm comm, const char name[], PetscInt M, PetscLogDouble nonzeros, PetscInt n, Solver s[], PetscInt rounds, const Solver *base, PetscInt i)
 {
   PetscMPIInt size;
@@ -241,7 +241,7 @@ static PetscErrorCode SolveJSON(FILE *f, PetscBool first, const About *about, co
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Makes at least so many rounds, and more until each type has solved for so many seconds or the time limit is reached; process 0 decides for all */
+/* Runs at least the minimum of rounds, and more until each type has solved for the requested seconds or the time limit is reached; process 0 decides for all */
 static PetscErrorCode SolveRounds(Mat A, Vec b, PetscInt n, Solver s[], PetscReal seconds, PetscInt least, PetscReal limit, PetscInt *rounds)
 {
   MPI_Comm       comm = PetscObjectComm((PetscObject)A);

@@ -81,7 +81,7 @@ PetscErrorCode StorageDistinct(MPI_Comm comm, const Rows *rows, PetscInt *distin
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Converts the matrix to AMB with each storage. The table of the processes may differ: the figures are those of the first one. */
+/* Converts the matrix to AMB with each storage. The tables of the processes may differ: the figures are the first one's. */
 PetscErrorCode StorageMake(Mat A, const Shape *shape, Storages *s)
 {
   const MPI_Comm       comm    = PetscObjectComm((PetscObject)A);

@@ -100,7 +100,7 @@ typedef struct {
   const char    *base;                /* the type of PETSc to compare with: aij, or aijcusparse if the matrix lives on a GPU */
   char           type[64], tried[64]; /* the Mat type; if it is the base: the format that the default would try nevertheless, or nothing */
   PetscLogDouble bytes, bytes_aij;    /* bytes that a product with this type and with the base reads, x and y included */
-  PetscLogDouble ratio;               /* the expected speed in terms of that of the base */
+  PetscLogDouble ratio;               /* the expected speed over the base's */
   PetscLogDouble product, conversion; /* seconds: a product with the base, the conversion */
   PetscReal      pays;                /* products after which the conversion has paid, 0 if there is no such number */
 } Verdict;

@@ -11,7 +11,7 @@
 #define ROUNDS   3   /* of products on the host, and of conversions: the shortest counts, since a single one may have been disturbed */
 #define ENOUGH   0.2 /* seconds after which conversions are not repeated */
 
-/* Gets the name of the format that all processes have chosen, or MATAUTOSPARSE if they have chosen several; "csr" is that of the AIJ */
+/* Gets the name of the format that all processes have chosen, or MATAUTOSPARSE if they have chosen several; "csr" stands for the AIJ */
 static PetscErrorCode CommonFormat(Mat A, char name[], size_t len)
 {
   const char *const *types;

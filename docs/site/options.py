@@ -34,7 +34,7 @@ def printed(program):
     rows = {}
     gamg, ilu = ["gamg", "-pc_gamg_type", "ambagg"], ["ambilu"]
     for kind, solver in [(kind, gamg) for kind in types] + [("amb", ilu)]:
-        out = subprocess.run([program, "-f", os.path.join(ROOT, "test", "solve.mtx"), "-mat_type", kind, "-ksp_max_it", "1", "-pc_type", *solver, "-help"],
+        out = subprocess.run([program, "-f", os.path.join(ROOT, "test", "solve.mtx.gz"), "-mat_type", kind, "-ksp_max_it", "1", "-pc_type", *solver, "-help"],
                              stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, universal_newlines=True).stdout
         for line in out.splitlines():
             found = LINE.match(line)

@@ -12,7 +12,8 @@ extern "C" {
 
 typedef struct CUstream_st *SysStream; /* a cudaStream_t */
 
-/* Declares a device function. In a build without a device it is a stub that returns value, or nothing. */
+/* SYS_DEVICE f(...) SYS_STUB(value); declares a function of the device. Without CUDA it is a stub that returns value, or nothing. Builds without PETSc
+   (SYS_TYPES_GIVEN) call no stubs. */
 #if defined(SYS_HAVE_DEVICE) || defined(SYS_TYPES_GIVEN)
   #define SYS_DEVICE extern
   #define SYS_STUB(value)

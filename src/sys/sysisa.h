@@ -30,7 +30,8 @@
   #define SYS_LANES (SYS_REGISTER / 8)
 #endif
 
-/* A file that includes a template defines SYS_ISA as Plain, AVX2 or AVX512 before its first include: the suffix of all names in the template */
+/* SYS_ISA is Plain, AVX2 or AVX512, the suffix of all names in a template. The makefile compiles NAME_isa.c once with each; NAME_avx512.c and its like define
+   SYS_ISA before their first include. */
 #define SYS_ISA_JOIN_(name, isa) name##isa
 #define SYS_ISA_JOIN(name, isa)  SYS_ISA_JOIN_(name, isa)
 #define SYS_ISA_NAME(name)       SYS_ISA_JOIN(name, SYS_ISA)
@@ -40,6 +41,7 @@
 #define SYS_KERNELS_NAME_AVX2   "avx2"
 #define SYS_KERNELS_NAME_AVX512 "avx512"
 #define SYS_KERNELS_NAME        SYS_ISA_NAME(SYS_KERNELS_NAME_)
+#define SYS_ISA_IS_Plain        1 /* SYS_ISA_NAME(SYS_ISA_IS_) is 1 in #if for Plain, and 0 for the others */
 #if defined(SYS_ISA)
   #if defined(__x86_64__)
     #include <cpuid.h>

@@ -111,7 +111,7 @@ static inline int SysTuneSamples(int64_t nz)
 #define SYS_TUNE_FAR     1.25 /* ratio of bytes or times to the best so far beyond which a candidate is not tried */
 #define SYS_TUNE_NEAR    1.15 /* the same if the solver waits for conversions */
 #define SYS_TUNE_BUDGET  60   /* products on the AIJ whose time the solver may lose on the host */
-#define SYS_TUNE_RESERVE 1.5  /* safety factor: expected cost of a candidate over that of the most expensive one so far */
+#define SYS_TUNE_RESERVE 1.5  /* safety factor: expected cost of a candidate over the cost of the most expensive one so far */
 #define SYS_TUNE_SAVES   0.1  /* fraction of a product that a further candidate may save; for solvers that wait for its conversion */
 #define SYS_TUNE_THREADS 2    /* threads that lay out candidates beside the solver, for all matrices together */
 

@@ -11,7 +11,7 @@
 #define GAP 3 /* numbers between columns */
 
 /* n rows of ncol columns, and NaN in the gaps */
-static SysReal *DenseTake(Bytes *b, int64_t n, int ncol)
+static SysReal *DenseFlush(Bytes *b, int64_t n, int ncol)
 {
   SysReal *d = VectorTake(b, (n + GAP) * ncol);
 
@@ -38,7 +38,7 @@ static void CheckProduct(Bytes *b, const Csr *A, int transpose, int nthread, int
 {
   const SysCSR   csr = CsrGet(A);
   const int64_t  m = transpose ? A->n : A->m, n = transpose ? A->m : A->n;
-  SysReal       *D = DenseTake(b, n, ncol), *C = Exactly((m + GAP) * ncol, sizeof(*C));
+  SysReal       *D = DenseFlush(b, n, ncol), *C = Exactly((m + GAP) * ncol, sizeof(*C));
   SpmmTransposed T = {0};
   int64_t        ring;
 
@@ -68,7 +68,7 @@ static void CheckProduct(Bytes *b, const Csr *A, int transpose, int nthread, int
 
 static void CheckSampled(Bytes *b, const Csr *A, int nthread, int ncol, int scale)
 {
-  SysReal      *D = DenseTake(b, A->m, ncol), *E = DenseTake(b, A->n, ncol), *values = Exactly(A->nz, sizeof(*values));
+  SysReal      *D = DenseFlush(b, A->m, ncol), *E = DenseFlush(b, A->n, ncol), *values = Exactly(A->nz, sizeof(*values));
   const int64_t ring = SpmmRing(A->m, A->n, A->i, A->j);
 
   for (int col = 0, k, width; col < ncol; col += k) {

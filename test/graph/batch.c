@@ -512,28 +512,14 @@ int main(int argc, char **argv)
     {NULL,                NULL          }
   };
 
-  PetscFunctionBeginUser;
-  PetscCall(TestInitialize(&argc, &argv, help));
-  PetscCall(TestRun(tests));
-  return TestFinalize();
+  return TestMain(argc, argv, help, tests);
 }
 
 /*TEST
 
   testset:
     requires: !complex
-    output:
-      ok rows
-      ok entries
-      ok matrices
-      ok new values
-      ok NaN and infinity
-      ok the same bits
-      ok repeated entries
-      ok atomic operations
-      ok sizes and views
-      ok errors
-      ok several processes
+    checks: 11
     test:
       nsize: {{1 2}}
       args: -malloc_dump

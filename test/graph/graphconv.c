@@ -302,21 +302,14 @@ int main(int argc, char **argv)
     {NULL,        NULL          }
   };
 
-  PetscFunctionBeginUser;
-  PetscCall(TestInitialize(&argc, &argv, help));
-  PetscCall(TestRun(tests));
-  return TestFinalize();
+  return TestMain(argc, argv, help, tests);
 }
 
 /*TEST
 
   testset:
     requires: !complex
-    output:
-      ok results
-      ok gradients
-      ok rectifier
-      ok errors
+    checks: 4
     test:
       args: -malloc_dump
     test:

@@ -1074,7 +1074,7 @@ int main(int argc, char **argv)
     requires: !complex
     nsize: {{1 2 3}}
     args: -mat_type {{aij @types-tilecomposite}}
-    output_file: output/graphops.out
+    checks: 219
 
   test:
     requires: !complex
@@ -1082,6 +1082,6 @@ int main(int argc, char **argv)
     nsize: 2
     env: OMP_NUM_THREADS=3
     args: -mat_type {{aij amb}}
-    output_file: output/graphops.out
+    checks: 219
 
 TEST*/

@@ -33,15 +33,15 @@ other=-O1    # and of the others
 case ${1:-} in
 # -Og: templates with many instances, which the compiler takes longer for than the tests
 amb) sources=(test/kernels/kernels.c src/sys/sys{memory,values,table}.c ${amb}{host,layout,_plain,_avx2,_avx512}.c) other=-Og ;;
-nus) sources=(test/kernels/nus.c src/sys/sys{memory,values,table}.c ${nus}{host,layout,fill,share,plan,search,_plain,_avx2,_avx512}.c) other=-Og ;;
-ccoo) sources=(test/kernels/ccoo.c src/sys/sys{memory,table}.c $impls/ccoo/host/ccoo{host,layout,values,plan,_plain,_avx2,_avx512}.c) ;;
-tile) sources=(test/kernels/tile.c src/sys/sysmemory.c $impls/tilecomposite/host/tile{host,layout,plan,_plain,_avx2,_avx512}.c) ;;
-spmm) sources=(test/kernels/spmm.c src/sys/sysmemory.c $impls/spmm/host/spmm{host,_plain,_avx2,_avx512}.c) numbers=real ;;
-batch) sources=(test/kernels/batch.c src/sys/sysmemory.c src/graph/batch/host/batch{host,_plain,_avx2,_avx512}.c) numbers=real ;;
-fused) sources=(test/kernels/fused.c src/sys/sysmemory.c src/ksp/ksp/impls/fused/fused{host,basis,_plain,_avx2,_avx512}.c) ;;
+nus) sources=(test/kernels/nus.c src/sys/sys{memory,values,table}.c ${nus}{host,layout,fill,share,plan,search,_isa_plain,_isa_avx2,_isa_avx512}.c) other=-Og ;;
+ccoo) sources=(test/kernels/ccoo.c src/sys/sys{memory,table}.c $impls/ccoo/host/ccoo{host,layout,values,plan,_isa_plain,_isa_avx2,_isa_avx512}.c) ;;
+tile) sources=(test/kernels/tile.c src/sys/sysmemory.c $impls/tilecomposite/host/tile{host,layout,plan,_isa_plain,_isa_avx2,_isa_avx512}.c) ;;
+spmm) sources=(test/kernels/spmm.c src/sys/sysmemory.c $impls/spmm/host/spmm{host,_isa_plain,_isa_avx2,_isa_avx512}.c) numbers=real ;;
+batch) sources=(test/kernels/batch.c src/sys/sysmemory.c src/graph/batch/host/batch{host,_isa_plain,_isa_avx2,_isa_avx512}.c) numbers=real ;;
+fused) sources=(test/kernels/fused.c src/sys/sysmemory.c src/ksp/ksp/impls/fused/fused{host,basis,_isa_plain,_isa_avx2,_isa_avx512}.c) ;;
 gamg) sources=(test/kernels/aggkernels.c src/sys/sys{memory,numbers}.c src/ksp/pc/impls/gamg/host/agg{graph,regate,prolongator,smooth,estimate}.c) name=aggregates ;;
 online) # conversions in a thread beside the products
-  sources=(test/kernels/online.c src/sys/sys{memory,values,table}.c ${amb}{host,layout,_plain,_avx2,_avx512}.c ${nus}{host,layout,fill,share,plan,search,_plain,_avx2,_avx512}.c)
+  sources=(test/kernels/online.c src/sys/sys{memory,values,table}.c ${amb}{host,layout,_plain,_avx2,_avx512}.c ${nus}{host,layout,fill,share,plan,search,_isa_plain,_isa_avx2,_isa_avx512}.c)
   flags=(-pthread) first=-O1 name=conversions threads=only
   ;;
 spgemm)

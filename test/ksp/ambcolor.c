@@ -404,9 +404,6 @@ int main(int argc, char **argv)
   test:
     requires: double !complex
     args: -mat_type {{aij amb}} -petscamb_factor device -mat_shadow_tune off -options_left no
-    output:
-      ok permutations
-      ok blocks
-      ok orders
+    checks: 3
 
 TEST*/

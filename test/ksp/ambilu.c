@@ -399,9 +399,7 @@ static const TestCase tests[] = {
 
 int main(int argc, char **argv)
 {
-  PetscCall(TestInitialize(&argc, &argv, help));
-  PetscCall(TestRun(tests));
-  return TestFinalize();
+  return TestMain(argc, argv, help, tests);
 }
 
 /*TEST
@@ -409,12 +407,6 @@ int main(int argc, char **argv)
   test:
     nsize: {{1 2 3}}
     args: -mat_type {{aij @types-ccoo-tilecomposite}} -mat_shadow_tune off -options_left no
-    output:
-      ok as ilu
-      ok dilu
-      ok inverses
-      ok solves
-      ok changes
-      ok errors
+    checks: 6
 
 TEST*/

@@ -116,9 +116,7 @@ static const TestCase tests[] = {
 
 int main(int argc, char **argv)
 {
-  PetscCall(TestInitialize(&argc, &argv, help));
-  PetscCall(TestRun(tests));
-  return TestFinalize();
+  return TestMain(argc, argv, help, tests);
 }
 
 /*TEST
@@ -126,9 +124,6 @@ int main(int argc, char **argv)
   test:
     nsize: {{1 3}}
     args: -mat_type {{aij @types-ccoo-tilecomposite}} -mat_shadow_tune off -options_left no
-    output:
-      ok apply
-      ok in place of lu
-      ok errors
+    checks: 3
 
 TEST*/

@@ -261,9 +261,7 @@ static const TestCase tests[] = {
 
 int main(int argc, char **argv)
 {
-  PetscCall(TestInitialize(&argc, &argv, help));
-  PetscCall(TestRun(tests));
-  return TestFinalize();
+  return TestMain(argc, argv, help, tests);
 }
 
 /*TEST
@@ -271,9 +269,6 @@ int main(int argc, char **argv)
   test:
     nsize: {{1 2}}
     args: -mat_type {{aij amb}} -petscamb_factor {{model device}} -mat_shadow_tune off -options_left no
-    output:
-      ok apply
-      ok places
-      ok overlap
+    checks: 3
 
 TEST*/

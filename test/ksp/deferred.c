@@ -710,6 +710,6 @@ int main(int argc, char **argv)
     requires: cuda double !complex
     args: -mat_type amb -pc_gamg_type ambagg -pc_gamg_coarse_eq_limit 100 -mat_shadow_sor natural -malloc_dump -test_operators {{0 1}}
     nsize: {{1 2 3}}
-    output_file: output/deferred.out
+    checks: 30
 
 TEST*/

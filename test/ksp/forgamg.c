@@ -243,10 +243,7 @@ int main(int argc, char **argv)
     comments: each PETSc knows some of the options only
     args: -options_left no -mat_shadow_tune off
     nsize: {{1 2}}
-    output:
-      ok nobody chose a type
-      ok a type was chosen
-      ok set up again
+    checks: 3
     test:
       suffix: all
       args: -mat_type {{aij amb}} -petscamb_for_gamg all -served

@@ -1334,9 +1334,7 @@ static const TestCase tests[] = {
 
 int main(int argc, char **argv)
 {
-  PetscCall(TestInitialize(&argc, &argv, help));
-  PetscCall(TestRun(tests));
-  return TestFinalize();
+  return TestMain(argc, argv, help, tests);
 }
 
 /*TEST
@@ -1345,7 +1343,7 @@ int main(int argc, char **argv)
     requires: double
     timeoutfactor: 3
     args: -mat_shadow_tune off -options_left 0 -petscamb_for_ksp 0 -options_suppress_deprecated_warnings
-    output_file: output/krylov.out
+    checks: 18
     test:
       suffix: aij
       nsize: {{1 2 3}}
@@ -1381,7 +1379,7 @@ int main(int argc, char **argv)
   testset:
     requires: double
     args: -mat_shadow_tune off -options_left 0
-    output_file: output/krylov.out
+    checks: 18
     test:
       suffix: smoothers
       nsize: {{1 2}}

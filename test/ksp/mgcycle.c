@@ -894,14 +894,7 @@ int main(int argc, char **argv)
   testset:
     requires: double !complex
     args: -petscamb_mg_graph -petscamb_for_ksp -mg_levels_pc_type jacobi
-    output:
-      ok scalar
-      ok blocks
-      ok sweeps
-      ok cycles
-      ok turns
-      ok patience
-      ok fall-backs
+    checks: 7
     test:
       suffix: host
       args: -mat_type {{aij amb}} -mat_amb_device cpu -mat_shadow_tune off -options_left no
@@ -917,11 +910,7 @@ int main(int argc, char **argv)
     requires: double !complex
     args: -test_several -petscamb_mg_graph -petscamb_for_ksp -mg_levels_pc_type jacobi -malloc_dump
     nsize: {{2 3}}
-    output:
-      ok scalar
-      ok blocks
-      ok sweeps
-      ok turns
+    checks: 4
     test:
       suffix: several_host
       args: -mat_type {{aij amb}} -mat_amb_device cpu -mat_shadow_tune off -options_left no
@@ -932,10 +921,7 @@ int main(int argc, char **argv)
 
   testset:
     args: -test_grids -mg_levels_pc_type jacobi
-    output:
-      ok interpolations
-      ok unknowns
-      ok given
+    checks: 3
     test:
       suffix: grids
       nsize: {{1 2 3}}

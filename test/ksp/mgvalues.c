@@ -276,11 +276,7 @@ int main(int argc, char **argv)
     requires: double !complex
     args: -mat_type amb -mat_amb_device cpu -mat_shadow_tune off -petscamb_for_gamg none
     nsize: {{1 2}}
-    output:
-      ok algebraic
-      ok geometric
-      ok type
-      ok view
+    checks: 4
     test:
       suffix: levels
       args: -petscamb_mg_values single
@@ -295,8 +291,7 @@ int main(int argc, char **argv)
   testset:
     requires: double cuda
     args: -mat_type amb -mat_shadow_tune off -petscamb_mg_values single -petscamb_for_gamg none -test_only algebraic
-    output:
-      ok algebraic
+    checks: 1
     test:
       suffix: gpu
     test:

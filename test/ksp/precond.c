@@ -303,10 +303,12 @@ int main(int argc, char **argv)
       suffix: solvers
       requires: double
       args: -group solvers
+      checks: 15
     test:
       suffix: base
       requires: double
       args: -group base
+      checks: 22
 
   testset:
     nsize: {{1 2}}
@@ -315,76 +317,50 @@ int main(int argc, char **argv)
       suffix: hypre
       requires: double !defined(PETSC_USE_64BIT_INDICES) hypre
       args: -group hypre
-      output:
-        ok hypre boomeramg
-        ok hypre of blocks
-        ok hypre again
+      checks: 3
     test:
       suffix: hypre_host
       requires: double !defined(PETSC_USE_64BIT_INDICES) hypre
       args: -group hypre_host -mat_amb_device cpu
-      output:
-        ok hypre euclid
-        ok hypre parasails
+      checks: 2
     test:
       suffix: ml
       requires: double ml
       args: -group ml
-      output:
-        ok ml
-        ok ml of blocks
+      checks: 2
     test:
       suffix: mumps
       requires: double mumps !complex
       args: -group mumps
-      output:
-        ok mumps lu
-        ok mumps lu again
-        ok mumps cholesky
+      checks: 3
     test:
       suffix: superlu_dist
       requires: double superlu_dist
       args: -group superlu_dist
-      output:
-        ok superlu_dist
-        ok superlu_dist again
+      checks: 2
     test:
       suffix: superlu
       requires: double superlu
       args: -group superlu
-      output:
-        ok superlu
+      checks: 1
     test:
       suffix: suitesparse
       requires: double suitesparse
       args: -group suitesparse
-      output:
-        ok umfpack
-        ok klu
-        ok cholmod
+      checks: 3
 
   test:
     suffix: serial
     requires: double
     args: -mat_type {{aij amb}} -mat_shadow_tune off -options_left 0 -group serial
-    output:
-      ok ilu
-      ok ilu(3)
-      ok ilu, rcm
-      ok icc
-      ok lu
-      ok lu, rcm
-      ok lu again
-      ok cholesky
-      ok eisenstat
-      ok svd
+    checks: 10
 
   test:
     suffix: tuned
     nsize: 2
     requires: double
     args: -mat_type {{@types-tilecomposite}} -mat_shadow_tune measure -options_left 0 -group base
-    output_file: output/precond_base.out
+    checks: 22
 
   testset:
     nsize: 2
@@ -393,14 +369,11 @@ int main(int argc, char **argv)
     test:
       suffix: for_aij
       args: -group base
-      output_file: output/precond_base.out
+      checks: 22
     test:
       suffix: for_aij_hypre
       requires: !defined(PETSC_USE_64BIT_INDICES) hypre
       args: -group hypre
-      output:
-        ok hypre boomeramg
-        ok hypre of blocks
-        ok hypre again
+      checks: 3
 
 TEST*/

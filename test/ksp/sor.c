@@ -606,12 +606,6 @@ int main(int argc, char **argv)
   test:
     nsize: {{1 3}}
     args: -mat_type {{aij amb hashgemm}} -petscamb_for_sor {{true false}} -mat_shadow_tune off -options_left no
-    output:
-      ok sweeps
-      ok changes
-      ok zero
-      ok colors
-      ok colors zero
-      ok eisenstat
+    checks: 6
 
 TEST*/

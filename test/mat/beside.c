@@ -108,16 +108,12 @@ static const TestCase tests[] = {
 
 int main(int argc, char **argv)
 {
-  PetscCall(TestInitialize(&argc, &argv, help));
-  PetscCall(TestRun(tests));
-  return TestFinalize();
+  return TestMain(argc, argv, help, tests);
 }
 
 /*TEST
 
   test:
-    output:
-      ok multigrid beside petsc-amb
-      ok steps of products that PETSc calls
+    checks: 2
 
 TEST*/

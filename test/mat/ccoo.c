@@ -231,9 +231,7 @@ static const TestCase tests[] = {
 
 int main(int argc, char **argv)
 {
-  PetscCall(TestInitialize(&argc, &argv, help));
-  PetscCall(TestRun(tests));
-  return TestFinalize();
+  return TestMain(argc, argv, help, tests);
 }
 
 /*TEST
@@ -241,13 +239,6 @@ int main(int argc, char **argv)
   test:
     nsize: {{1 2}}
     args: -mat_type ccoo
-    output:
-      ok setters
-      ok new values
-      ok declines
-      ok view
-      ok no candidate
-      ok bad parameters
-      ok options
+    checks: 7
 
 TEST*/

@@ -608,7 +608,7 @@ int main(int argc, char **argv)
 
   testset:
     nsize: {{1 2 3}}
-    output_file: output/conformance_change.out
+    checks: 35
     test:
       suffix: aij
       args: -mat_type aij
@@ -626,7 +626,7 @@ int main(int argc, char **argv)
 
   testset:
     args: -mat_type amb
-    output_file: output/conformance_change.out
+    checks: 35
     test:
       suffix: amb_tuned
       nsize: 2
@@ -646,7 +646,7 @@ int main(int argc, char **argv)
 
   testset:
     args: -petscamb_for_aij amb -ref_petscamb_for_aij aij -mat_shadow_tune off -test_shadow
-    output_file: output/conformance_change.out
+    checks: 35
     test:
       suffix: for_aij
       nsize: 2

@@ -358,7 +358,7 @@ int main(int argc, char **argv)
 
   testset:
     nsize: {{1 2 3}}
-    output_file: output/conformance_mult.out
+    checks: 27
     test:
       suffix: aij
       args: -mat_type aij
@@ -379,7 +379,7 @@ int main(int argc, char **argv)
 
   testset:
     args: -mat_type amb
-    output_file: output/conformance_mult.out
+    checks: 27
     test:
       suffix: amb_tuned
       nsize: 2
@@ -399,7 +399,7 @@ int main(int argc, char **argv)
 
   testset:
     args: -mat_type nussell -mat_shadow_tune off
-    output_file: output/conformance_mult.out
+    checks: 27
     test:
       suffix: nussell_chunks
       args: -mat_nussell_c {{8 16 24 32}} -mat_nussell_sigma {{0 64}}
@@ -415,7 +415,7 @@ int main(int argc, char **argv)
 
   testset:
     args: -mat_type ccoo
-    output_file: output/conformance_mult.out
+    checks: 27
     test:
       suffix: ccoo_tuned
       nsize: 2
@@ -429,7 +429,7 @@ int main(int argc, char **argv)
 
   testset:
     args: -mat_type tilecomposite
-    output_file: output/conformance_mult.out
+    checks: 27
     test:
       suffix: tilecomposite_tuned
       nsize: 2

@@ -180,21 +180,10 @@ int main(int argc, char **argv)
     test:
       suffix: 1
       nsize: 1
+      checks: 24
     test:
       suffix: 2
       nsize: 2
-      output:
-        ok from mpidense
-        ok from mpiaij
-        ok from mpibaij
-        ok from mpisbaij
-        ok from mpisell
-        ok from mpiaijperm
-        ok from mpiaijamb
-        ok from mpiaijnussell
-        ok from mpiaijccoo
-        ok from mpiaijtilecomposite
-        ok from mpiaijautosparse
-        ok from mpiaijhashgemm
+      checks: 12
 
 TEST*/

@@ -575,16 +575,14 @@ static const TestCase tests[] = {
 
 int main(int argc, char **argv)
 {
-  PetscCall(TestInitialize(&argc, &argv, help));
-  PetscCall(TestRun(tests));
-  return TestFinalize();
+  return TestMain(argc, argv, help, tests);
 }
 
 /*TEST
 
   testset:
     nsize: {{1 2 3}}
-    output_file: output/conformance_query.out
+    checks: 17
     test:
       suffix: aij
       args: -mat_type aij
@@ -597,7 +595,7 @@ int main(int argc, char **argv)
 
   testset:
     args: -mat_type amb
-    output_file: output/conformance_query.out
+    checks: 17
     test:
       suffix: amb_tuned
       nsize: 2
@@ -605,7 +603,7 @@ int main(int argc, char **argv)
 
   testset:
     args: -petscamb_for_aij amb -ref_petscamb_for_aij aij -mat_shadow_tune off
-    output_file: output/conformance_query.out
+    checks: 17
     test:
       suffix: for_aij
       nsize: 2

@@ -83,10 +83,6 @@ int main(int argc, char **argv)
   test:
     nsize: 2
     args: -mat_type {{aij @types-tilecomposite}} -mat_shadow_tune off -options_left no
-    output:
-      ok every AIJ
-      ok first time
-      ok second time
-      ok third time
+    checks: 4
 
 TEST*/

@@ -460,7 +460,7 @@ int main(int argc, char **argv)
 
   testset:
     nsize: {{1 2 3}}
-    output_file: output/conformance_sub.out
+    checks: 18
     test:
       suffix: aij
       args: -mat_type aij
@@ -478,7 +478,7 @@ int main(int argc, char **argv)
 
   testset:
     args: -mat_type amb
-    output_file: output/conformance_sub.out
+    checks: 18
     test:
       suffix: amb_tuned
       requires: !cuda
@@ -496,7 +496,7 @@ int main(int argc, char **argv)
 
   testset:
     args: -petscamb_for_aij amb -ref_petscamb_for_aij aij -mat_shadow_tune off -test_shadow
-    output_file: output/conformance_sub.out
+    checks: 18
     test:
       suffix: for_aij
       nsize: {{1 2}}

@@ -394,7 +394,7 @@ int main(int argc, char **argv)
 
   testset:
     nsize: {{1 2 3}}
-    output_file: output/conformance_traits.out
+    checks: 19
     args: -mat_type {{aij @types}}
 
 TEST*/

@@ -458,9 +458,7 @@ static const TestCase tests[] = {
 
 int main(int argc, char **argv)
 {
-  PetscCall(TestInitialize(&argc, &argv, help));
-  PetscCall(TestRun(tests));
-  return TestFinalize();
+  return TestMain(argc, argv, help, tests);
 }
 
 /*TEST
@@ -468,6 +466,6 @@ int main(int argc, char **argv)
   test:
     nsize: {{1 2 3}}
     args: -mat_type amb
-    output_file: output/errors.out
+    checks: 15
 
 TEST*/

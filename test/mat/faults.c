@@ -942,7 +942,7 @@ int main(int argc, char **argv)
   testset:
     env: OMP_NUM_THREADS=2
     args: -options_left no
-    output_file: output/faults.out
+    checks: 37
     test:
       suffix: petsc
       requires: !cuda
@@ -962,7 +962,6 @@ int main(int argc, char **argv)
       requires: cuda
       nsize: 2
       args: -mat_type amb -mat_shadow_tune off -faults_device {{memory lost}} -test_only 'MatBreadthFirst()'
-      output:
-        ok MatBreadthFirst()
+      checks: 1
 
 TEST*/

@@ -382,9 +382,7 @@ static const TestCase tests[] = {
 
 int main(int argc, char **argv)
 {
-  PetscCall(TestInitialize(&argc, &argv, help));
-  PetscCall(TestRun(tests));
-  return TestFinalize();
+  return TestMain(argc, argv, help, tests);
 }
 
 /*TEST
@@ -393,18 +391,7 @@ int main(int argc, char **argv)
     nsize: {{1 2 3}}
     comments: what asks for a format by name would go to a GPU, and have another name
     args: -ref_petscamb_for_aij aij @types(-mat_%s_device cpu) -options_left 0 -test_shadow
-    output:
-      ok MatCreateAIJ
-      ok MatSetType after options
-      ok MatCreateSeqAIJ
-      ok MatCreateMPIAIJWithArrays
-      ok MatSetType again
-      ok subtypes
-      ok MatLoad
-      ok derived
-      ok operations
-      ok factors
-      ok unknown value
+    checks: 11
     test:
       suffix: types
       args: -petscamb_for_aij {{@types-tilecomposite}} -mat_shadow_tune off

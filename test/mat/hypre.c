@@ -364,18 +364,7 @@ int main(int argc, char **argv)
     nsize: {{1 2 3}}
     requires: double !defined(PETSC_USE_64BIT_INDICES) hypre
     args: -mat_shadow_tune off
-    output:
-      ok grid
-      ok wide
-      ok tall
-      ok hub
-      ok full
-      ok no entries
-      ok one row
-      ok on the last rank
-      ok both sides
-      ok other pattern
-      ok boomeramg
+    checks: 11
     test:
       suffix: types
       args: -mat_type {{@types-tilecomposite}}

@@ -241,9 +241,7 @@ static const TestCase tests[] = {
 
 int main(int argc, char **argv)
 {
-  PetscCall(TestInitialize(&argc, &argv, help));
-  PetscCall(TestRun(tests));
-  return TestFinalize();
+  return TestMain(argc, argv, help, tests);
 }
 
 /*TEST
@@ -251,11 +249,6 @@ int main(int argc, char **argv)
   test:
     nsize: {{1 2}}
     args: -mat_type {{amb nussell}}
-    output:
-      ok products
-      ok not finite
-      ok changes
-      ok others
-      ok options
+    checks: 5
 
 TEST*/

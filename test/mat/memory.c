@@ -158,7 +158,7 @@ int main(int argc, char **argv)
 
   testset:
     env: OMP_NUM_THREADS=2
-    output_file: output/memory.out
+    checks: 19
     test:
       nsize: {{1 2 3}}
       args: -mat_type hashgemm -mat_hashgemm_device cpu

@@ -685,13 +685,13 @@ int main(int argc, char **argv)
     nsize: {{1 2 3}}
     args: -malloc_debug -malloc_dump
     requires: zlib !complex
-    output_file: output/mtx.out
+    checks: 79
 
   test:
     suffix: complex
     nsize: {{1 2 3}}
     args: -malloc_debug -malloc_dump
     requires: zlib complex
-    output_file: output/mtx_complex.out
+    checks: 84
 
 TEST*/

@@ -234,9 +234,7 @@ static const TestCase tests[] = {
 
 int main(int argc, char **argv)
 {
-  PetscCall(TestInitialize(&argc, &argv, help));
-  PetscCall(TestRun(tests));
-  return TestFinalize();
+  return TestMain(argc, argv, help, tests);
 }
 
 /*TEST
@@ -244,11 +242,6 @@ int main(int argc, char **argv)
   test:
     nsize: {{1 2}}
     args: -mat_type nussell
-    output:
-      ok setters
-      ok bad parameters
-      ok other types
-      ok options
-      ok shared values
+    checks: 5
 
 TEST*/

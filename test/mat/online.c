@@ -488,17 +488,7 @@ int main(int argc, char **argv)
 /*TEST
 
   testset:
-    output:
-      ok solvers
-      ok new values
-      ok patterns
-      ok destroys
-      ok duplicates
-      ok replaces
-      ok several
-      ok setters
-      ok same bits
-      ok calm
+    checks: 10
     test:
       suffix: amb
       nsize: {{1 2}}

@@ -644,9 +644,7 @@ static const TestCase tests[] = {
 
 int main(int argc, char **argv)
 {
-  PetscCall(TestInitialize(&argc, &argv, help));
-  PetscCall(TestRun(tests));
-  return TestFinalize();
+  return TestMain(argc, argv, help, tests);
 }
 
 /*TEST
@@ -654,5 +652,6 @@ int main(int argc, char **argv)
   test:
     suffix: 1
     args: -mat_type amb -mat_amb_device cpu
+    checks: 18
 
 TEST*/

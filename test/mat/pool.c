@@ -131,20 +131,14 @@ int main(int argc, char **argv)
     {NULL,                              NULL    }
   };
 
-  PetscCall(TestInitialize(&argc, &argv, help));
-  PetscCall(TestRun(tests));
-  return TestFinalize();
+  return TestMain(argc, argv, help, tests);
 }
 
 /*TEST
 
   testset:
     requires: openmp
-    output:
-      ok a child before the first region
-      ok constructs
-      ok two callers
-      ok children
+    checks: 4
     test:
       suffix: two
       env: OMP_NUM_THREADS=2

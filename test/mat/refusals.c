@@ -330,9 +330,7 @@ int main(int argc, char **argv)
     {NULL,                 NULL       }
   };
 
-  PetscCall(TestInitialize(&argc, &argv, help));
-  PetscCall(TestRun(tests));
-  return TestFinalize();
+  return TestMain(argc, argv, help, tests);
 }
 
 /*TEST
@@ -340,14 +338,6 @@ int main(int argc, char **argv)
   test:
     nsize: {{1 2}}
     args: -mat_type amb
-    output:
-      ok choices
-      ok sizes
-      ok local sizes
-      ok numbers
-      ok unassembled matrix
-      ok not supported
-      ok breakdowns
-      ok complex numbers
+    checks: 8
 
 TEST*/

@@ -95,7 +95,6 @@ int main(int argc, char **argv)
   test:
     env: OMP_NUM_THREADS=2
     args: -mat_type {{amb autosparse}} -mat_shadow_tune online
-    output:
-      ok fork()
+    checks: 1
 
 TEST*/

@@ -31,7 +31,7 @@ includes=(-include "$dir/petscambconf.h" -Iinclude -Isrc)
 members=$(ar t "$BUILD/lib/libpetscamb.a") # the sources that this configuration has
 mkdir "$dir/parts" "$dir/programs"
 compile() { # SOURCE OBJECT
-  $(conf AMB_LINK) -std=gnu11 -O1 -g -fPIC -Wno-c2x-extensions "${openmp[@]}" -fsanitize=thread "${includes[@]}" $(conf AMB_INCLUDES) -c "$1" -o "$dir/$2.o" || touch "$dir/failed"
+  $(conf AMB_LINK) -std=gnu11 -O1 -g -fPIC -Wno-c2x-extensions "${openmp[@]}" -fsanitize=thread "${includes[@]}" $(conf AMB_INCLUDES) -DSYS_ISA=Plain -c "$1" -o "$dir/$2.o" || touch "$dir/failed"
 }
 cores=$(env -u OMP_NUM_THREADS nproc)
 for source in $(find src -name "*.c" -not -path "src/ksp/examples/*") test/test{util,product}.c test/{mat/online,product/{hashgemm,spmm,sddmm},graph/{batch,graphconv,graphops},ksp/{krylov,ambagg}}.c src/ksp/examples/multigpu.c; do
@@ -40,7 +40,7 @@ for source in $(find src -name "*.c" -not -path "src/ksp/examples/*") test/test{
   *_avx2.c | *_avx512.c | */systhreadspool.c) continue ;; # clang has its own library of OpenMP
   test/testutil.c | test/testproduct.c) ;;
   test/* | src/ksp/examples/*) folder=programs ;;
-  *) grep -qxF "$(basename "$source" .c).o" <<<"$members" || continue ;;
+  *) grep -qxF "$(basename "${source/%_isa.c/_isa_plain.c}" .c).o" <<<"$members" || continue ;;
   esac
   while [ "$(jobs -rp | wc -l)" -ge "$cores" ]; do wait -n; done
   object=${source%.c}

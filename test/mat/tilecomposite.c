@@ -297,9 +297,7 @@ static const TestCase tests[] = {
 
 int main(int argc, char **argv)
 {
-  PetscCall(TestInitialize(&argc, &argv, help));
-  PetscCall(TestRun(tests));
-  return TestFinalize();
+  return TestMain(argc, argv, help, tests);
 }
 
 /*TEST
@@ -307,12 +305,6 @@ int main(int argc, char **argv)
   test:
     nsize: {{1 2}}
     args: -mat_type tilecomposite
-    output:
-      ok setters
-      ok declines
-      ok view
-      ok model
-      ok table
-      ok bad parameters
+    checks: 6
 
 TEST*/

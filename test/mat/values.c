@@ -216,9 +216,7 @@ static const TestCase tests[] = {
 
 int main(int argc, char **argv)
 {
-  PetscCall(TestInitialize(&argc, &argv, help));
-  PetscCall(TestRun(tests));
-  return TestFinalize();
+  return TestMain(argc, argv, help, tests);
 }
 
 /*TEST
@@ -226,12 +224,6 @@ int main(int argc, char **argv)
   test:
     nsize: {{1 2}}
     args: -mat_type {{amb nussell}}
-    output:
-      ok storages
-      ok default
-      ok rounded
-      ok new values
-      ok view
-      ok options
+    checks: 6
 
 TEST*/

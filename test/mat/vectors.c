@@ -435,7 +435,7 @@ int main(int argc, char **argv)
   ours = (PetscBool)(!aij && !ours);
   PetscCall(Make(10, 0, &x, &y));
   PetscCall(PetscObjectTypeCompareAny((PetscObject)x, &cuda, "seqcuda", "mpicuda", ""));
-  PetscCall(VecAMBLookAt(((PetscObject)x)->type_name, &petsc));
+  PetscCall(VecAMBGetOperations(((PetscObject)x)->type_name, &petsc));
   any = (PetscBool)(cuda && wanted && ours);
   PetscCall(VecDestroy(&x));
   PetscCall(VecDestroy(&y));
@@ -446,13 +446,7 @@ int main(int argc, char **argv)
 /*TEST
   testset:
     args: -options_left 0
-    output:
-      ok sums
-      ok bits
-      ok range
-      ok others
-      ok sides
-      ok of the program
+    checks: 6
     test:
       suffix: types
       nsize: {{1 2 3}}

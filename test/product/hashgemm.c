@@ -758,7 +758,7 @@ int main(int argc, char **argv)
 /*TEST
 
   testset:
-    output_file: output/hashgemm.out
+    checks: 178
     test:
       suffix: types
       comments: hashgemm's own type and one other; products.c has every type

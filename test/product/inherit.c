@@ -383,7 +383,7 @@ int main(int argc, char **argv)
     tier: check
     comments: every matrix type and every product in a few seconds
     nsize: {{1 2 3}}
-    output_file: output/inherit.out
+    checks: 30
     test:
       suffix: types
       args: -mat_type {{@types}} -mat_shadow_tune off
@@ -399,6 +399,6 @@ int main(int argc, char **argv)
     requires: cuda
     nsize: {{1 2}}
     args: -mat_type aijcusparse -hashgemm_for_aij
-    output_file: output/inherit.out
+    checks: 30
 
 TEST*/

@@ -374,7 +374,7 @@ int main(int argc, char **argv)
 
   testset:
     nsize: {{1 2 3}}
-    output_file: output/products.out
+    checks: 44
     test:
       suffix: aij
       args: -mat_type aij
@@ -395,7 +395,7 @@ int main(int argc, char **argv)
   testset:
     nsize: {{1 2 3}}
     args: -mat_type amb -mat_shadow_tune off
-    output_file: output/products.out
+    checks: 44
     test:
       suffix: triple_by_petsc
       args: -matmatmatmult_via scalable -matptap_via scalable
@@ -412,7 +412,7 @@ int main(int argc, char **argv)
 
   testset:
     args: -mat_type amb
-    output_file: output/products.out
+    checks: 44
     test:
       suffix: amb_tuned
       nsize: 2
@@ -424,7 +424,7 @@ int main(int argc, char **argv)
 
   testset:
     args: -petscamb_for_aij amb -ref_petscamb_for_aij aij -mat_shadow_tune off
-    output_file: output/products.out
+    checks: 44
     test:
       suffix: for_aij
       nsize: 2

@@ -250,10 +250,7 @@ int main(int argc, char **argv)
     {NULL,                NULL          }
   };
 
-  PetscFunctionBeginUser;
-  PetscCall(TestInitialize(&argc, &argv, help));
-  PetscCall(TestRun(tests));
-  return TestFinalize();
+  return TestMain(argc, argv, help, tests);
 }
 
 /*TEST
@@ -261,13 +258,7 @@ int main(int argc, char **argv)
   testset:
     requires: !complex
     nsize: {{1 2 3}}
-    output:
-      ok shapes and widths
-      ok random shapes
-      ok NaN and infinity
-      ok made again
-      ok the same bits
-      ok errors
+    checks: 6
     test:
       args: -mat_type {{aij amb hashgemm}} -mat_shadow_tune off -options_left no
     test:

@@ -552,17 +552,7 @@ int main(int argc, char **argv)
   testset:
     requires: !complex
     nsize: {{1 2 3}}
-    output:
-      ok shapes and widths
-      ok random shapes
-      ok NaN and infinity
-      ok phases and replaced operands
-      ok operands bound to the CPU
-      ok the same bits
-      ok triple products
-      ok block sizes and flags
-      ok errors
-      ok PETSc's algorithm
+    checks: 10
     test:
       suffix: aij
       args: -mat_type aij

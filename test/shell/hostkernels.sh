@@ -62,7 +62,7 @@ build_and_run() {
       [ ! -e "$object" ] || objects+=("$object")
       continue
     fi
-    local isa=() last=()
+    local isa=() last=() file=$source
     case $source in
     *_avx2.c)
       [ ${#avx2[@]} -gt 0 ] || continue
@@ -73,7 +73,12 @@ build_and_run() {
       isa=("${avx512[@]}") last=("${idle512[@]}")
       ;;
     esac
-    { "$cc" -std=gnu11 -Wall -Wextra "${werror[@]}" "${openmp[@]}" -DSYS_TYPES_GIVEN "${have[@]}" -Isrc "${isa[@]}" "${flags[@]}" "$@" "${last[@]}" -c -o "$dir/$(basename "$source" .c).o" "$source" || : >"$dir/failed"; } &
+    case $source in # NAME_isa.c is compiled for each instruction set, as by the makefile
+    *_isa_plain.c) isa+=(-DSYS_ISA=Plain) file=${source%_plain.c}.c ;;
+    *_isa_avx2.c) isa+=(-DSYS_ISA=AVX2) file=${source%_avx2.c}.c ;;
+    *_isa_avx512.c) isa+=(-DSYS_ISA=AVX512) file=${source%_avx512.c}.c ;;
+    esac
+    { "$cc" -std=gnu11 -Wall -Wextra "${werror[@]}" "${openmp[@]}" -DSYS_TYPES_GIVEN "${have[@]}" -Isrc "${isa[@]}" "${flags[@]}" "$@" "${last[@]}" -c -o "$dir/$(basename "$source" .c).o" "$file" || : >"$dir/failed"; } &
   done
   wait
   if [ ! -e "$dir/failed" ] && "$cc" "${openmp[@]}" "$@" "$dir"/*.o "${objects[@]}" -lm -o "$dir/program"; then

@@ -238,20 +238,13 @@ int main(int argc, char **argv)
     {NULL,                            NULL        }
   };
 
-  PetscCall(TestInitialize(&argc, &argv, help));
-  PetscCall(TestRun(tests));
-  return TestFinalize();
+  return TestMain(argc, argv, help, tests);
 }
 
 /*TEST
 
   test:
     nsize: {{1 2 3}}
-    output:
-      ok Laplacians
-      ok elasticity
-      ok same on every number of ranks
-      ok random matrices and graphs
-      ok bad names are refused
+    checks: 5
 
 TEST*/

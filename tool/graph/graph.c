@@ -48,7 +48,7 @@ Vertices have the ids of an edge list, row numbers from 1 on of a Matrix Market 
   -prune P          mcl: smaller entries are left out (default 1e-4)\n\
   -keep K           mcl: so many entries stay in a row, at most (default 1000)\n\
   -batch N          mcl: so many multiplications of the expansion at a time, at most (default 2e8), which bounds the memory\n\
-and any option of PETSc. Exit codes are those of petscamb -h; a result that did not converge is exit code 1.\n"));
+and any option of PETSc. petscamb -h lists the exit codes; a result that did not converge is exit code 1.\n"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -118,7 +118,7 @@ PetscErrorCode GraphGetTop(Graph *g, PetscInt *top)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The iterations are an event of PETSc's log, which tells what was copied in them */
+/* The iterations are an event of PETSc's log, which shows their copies */
 PetscErrorCode GraphIterate(PetscBool begins)
 {
   static PetscLogEvent event = -1;

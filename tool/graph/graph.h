@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   petscamb graph: the graph that was read, what the algorithms find out, and how it is written.
+   petscamb graph: the graph, the results of algorithms, and their output.
 
    To add an algorithm, write a graph*.c and name it in Algorithms[] (graph.c).
 */
@@ -12,14 +12,14 @@ typedef struct {
   MPI_Comm       comm;
   const char    *name;
   Mat            A;              /* AIJ on the host: an edge from i to j is the entry (i, j) */
-  PetscInt       n, m;           /* vertices, and those of this process */
+  PetscInt       n, m;           /* vertices of the graph, and of this process */
   PetscLogDouble edges, entries; /* of the input, and of A, which has both directions of undirected edges */
-  PetscBool      named;          /* have vertices ids of their own? If not, row r has the id first + r */
-  PetscInt64    *ids;            /* of the vertices of this process, ascending over all processes */
+  PetscBool      named;          /* the input names vertices by ids; otherwise row r has the id first + r */
+  PetscInt64    *ids;            /* ids of the vertices of this process, ascending over all processes */
   PetscInt64     first;
-  PetscBool      progress, said; /* is standard error a terminal? was progress reported? */
-  PetscLogDouble since;          /* when it was reported last */
-  PetscInt       laps;           /* iterations that have ended, and when the first ones of these did */
+  PetscBool      progress, said; /* standard error is a terminal; progress was reported */
+  PetscLogDouble since;          /* time of the last report */
+  PetscInt       laps;           /* iterations done; lap: the times at which the first ones ended */
   PetscLogDouble lap[256];
   PetscLogDouble start; /* seconds to start a GPU */
 } Graph;
@@ -39,17 +39,17 @@ typedef struct {
 typedef struct {
   PetscInt       nlist, ncount;
   GraphList      list[GRAPH_LISTS];
-  const char    *count[GRAPH_COUNTS]; /* what was counted */
+  const char    *count[GRAPH_COUNTS]; /* names of the numbers in counted */
   PetscInt64     counted[GRAPH_COUNTS];
   PetscInt       iterations; /* 0: the algorithm does not iterate */
   PetscBool      converged;
   PetscLogDouble setup; /* seconds before the first iteration */
-  PetscInt       walks; /* how often an iteration goes along each edge; 0: not known */
+  PetscInt       walks; /* traversals of each edge in an iteration; 0: unknown */
   PetscInt       rows;  /* lines for -csv, on process 0; 0: the lists */
   const char    *head;  /* their columns, at most 3 */
   PetscInt64    *row;   /* the numbers of each line, one after the other */
   PetscInt       columns;
-  PetscBool      peer; /* can a peer count the same, from these vertices, or NULL? */
+  PetscBool      peer; /* a peer can count the same, from the vertices source, or from none if NULL */
   PetscInt       nsource, *source;
 } GraphResult;
 
@@ -72,10 +72,10 @@ PETSC_INTERN PetscErrorCode GraphResultDestroy(GraphResult *);
 /* Random walks: P has the probabilities of steps, times c, from its columns to its rows */
 typedef struct {
   Mat          P;
-  PetscInt    *place, *vertex; /* the number that a vertex has in P, and the vertex with a number; NULL: their own */
-  PetscInt    *i, *j;          /* P's arrays, or NULL if they are its own */
+  PetscInt    *place, *vertex; /* a vertex's row in P, and a row's vertex; NULL: vertex r is row r */
+  PetscInt    *i, *j;          /* P's arrays; NULL if P owns them */
   PetscScalar *a;
-  IS           rows; /* of several processes: the vertices whose rows of P this process has; NULL: their own */
+  IS           rows; /* on several processes: the vertices of this process's rows of P; NULL: vertex r is row r */
 } GraphWalk;
 
 /* keep is NULL, or 1 for the vertices that stay and 0 for the others; with c = -1 P is the transposed matrix */
@@ -91,7 +91,7 @@ PETSC_INTERN PetscErrorCode GraphGetStop(Graph *, PetscReal *tol, PetscInt *most
 PETSC_INTERN PetscErrorCode GraphGetTop(Graph *, PetscInt *top);
 PETSC_INTERN PetscErrorCode GraphSymmetrize(Mat A, Mat *B);
 
-/* Another library answers too, if -peer is given */
+/* Compares the count with another library's, with -peer */
 PETSC_INTERN PetscErrorCode GraphPeer(Graph *, PetscInt n, const PetscInt source[], PetscInt64 counted);
 
 /* The algorithms */

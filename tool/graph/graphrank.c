@@ -30,7 +30,7 @@ static void WaitOrGo(Waiting *w, const Rows *rows, PetscScalar keep[], PetscInt 
   }
 }
 
-/* On one process each edge is looked at once */
+/* On one process each product reads each edge once */
 static PetscErrorCode RemoveDanglingLocal(Graph *g, Vec keep, PetscInt *left)
 {
   Rows         rows;
@@ -98,7 +98,7 @@ static PetscErrorCode RemoveDangling(Graph *g, Vec keep, PetscInt *left)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The shares of vertices without outgoing edges, and the probability to go anywhere, are what is missing in the sum */
+/* The shares of vertices without outgoing edges, and the probability to go anywhere, are the part that the sum lacks */
 static PetscErrorCode PageRankIterate(Graph *g, Mat P, Vec keep, PetscInt left, Vec *x, Vec *z, GraphResult *r)
 {
   PetscReal tol, change = PETSC_MAX_REAL;

@@ -27,7 +27,7 @@ PetscErrorCode GraphProgress(Graph *g, const char what[], PetscInt done, PetscRe
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Says on a terminal what takes its time before the first iteration; what is written next goes over it */
+/* Prints on a terminal the stage before the first iteration; the next output overwrites it */
 PetscErrorCode GraphStage(Graph *g, const char stage[])
 {
   PetscMPIInt rank;

@@ -11,7 +11,7 @@
 #include "sys/syscub.cuh"
 #include "sys/syscuda.cuh"
 #include "mat/impls/hashgemm/cuda/spgemmcuda.h"
-#include "graph/cuda/graphmarkovcuda.h"
+#include "graph/cuda/graphcuda.h"
 
 struct MarkovRows {
   int64_t    m = 0, nz = 0;

@@ -9,7 +9,7 @@
 
 #include "sys/syscuda.cuh"
 #include "sys/systranspose.cuh"
-#include "graph/cuda/graphcountcuda.h"
+#include "graph/cuda/graphcuda.h"
 #include "graph/host/graphpolicy.h"
 
 #define GRAPH_SEARCH_LANES 8 /* threads a row */
@@ -220,7 +220,7 @@ SysStatus GraphSearchStart(GraphSearch *s, int n, const int source[], SysStream 
   return SYS_SUCCESS;
 }
 
-SysStatus GraphSearchTake(GraphSearch *s, int now, int64_t *reached, SysStream stream)
+SysStatus GraphSearchGetReached(GraphSearch *s, int now, int64_t *reached, SysStream stream)
 {
   SearchBlock *own = &s->block[0];
   const int    m   = (int)own->A.m;
@@ -280,7 +280,7 @@ SysStatus GraphSearchGetOut(GraphSearch *s, const uint64_t **out, uint64_t **in)
   return SYS_SUCCESS;
 }
 
-SysStatus GraphSearchTakeIn(GraphSearch *s, SysStream stream)
+SysStatus GraphSearchSetIn(GraphSearch *s, SysStream stream)
 {
   if (!s->nto) return SYS_SUCCESS;
   SYS_CUDA(cudaMemcpyAsync(s->bits, s->in, (size_t)s->nto * sizeof(Word), cudaMemcpyHostToDevice, stream));

@@ -5,7 +5,7 @@
 #include <new>
 
 #include "sys/syscuda.cuh"
-#include "graph/cuda/graphsumcuda.h"
+#include "graph/cuda/graphcuda.h"
 
 #define GRAPH_SUM_BLOCKS 1024 /* most thread blocks; each stores a partial sum */
 

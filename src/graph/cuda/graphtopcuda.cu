@@ -5,7 +5,7 @@
 */
 #include "sys/syscuda.cuh"
 #include "sys/syscub.cuh"
-#include "graph/cuda/graphtopcuda.h"
+#include "graph/cuda/graphcuda.h"
 
 #define TOP_DIGIT_BITS 8
 #define TOP_DIGITS     (1 << TOP_DIGIT_BITS)

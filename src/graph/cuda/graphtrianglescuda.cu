@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   Triangles of a graph. Each edge is kept once, directed from the vertex with fewer neighbours. A triangle is then found once, at its first vertex u,
-   as an edge between two of u's successors. u's successors are in a hash table, in which the edges that leave them are looked up.
+   Triangles of a graph. Each edge is stored once, directed from the vertex with fewer neighbours. So each triangle counts once, at its first vertex u,
+   as an edge between two of u's successors. A hash table has u's successors, and the kernel looks up the edges that leave them.
 
    Source: T. Schank, D. Wagner, Finding, Counting and Listing All Triangles in Large Graphs, WEA 2005.
 */
 #include "sys/syscub.cuh"
 #include "sys/syscuda.cuh"
-#include "graph/cuda/graphcountcuda.h"
+#include "graph/cuda/graphcuda.h"
 
 #define TRIANGLES_LANES      8     /* threads that look up a vertex's edges */
 #define TRIANGLES_WARP_ROW   128   /* most entries of a row for a warp; a block handles longer ones */

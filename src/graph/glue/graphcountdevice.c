@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <petscdevice_cuda.h>
 
-#include "graph/glue/graphcount.h"
-#include "graph/cuda/graphcountcuda.h"
-#include "graph/cuda/graphmarkovcuda.h"
+#include "graph/glue/graphdevice.h"
+#include "graph/cuda/graphcuda.h"
 #include "graph/glue/graph.h"
 
 /* Gets the pattern on the device, if A is there and has entries */

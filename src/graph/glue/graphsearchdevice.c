@@ -5,8 +5,8 @@
 */
 #include <petscdevice_cuda.h>
 
-#include "graph/glue/graphcount.h"
-#include "graph/cuda/graphcountcuda.h"
+#include "graph/glue/graphdevice.h"
+#include "graph/cuda/graphcuda.h"
 #include "graph/glue/graph.h"
 #include "graph/host/graphpolicy.h"
 
@@ -31,7 +31,7 @@ static PetscErrorCode SearchAgree(Search *s, int64_t *reached, PetscBool *done)
 
   PetscFunctionBegin;
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, sum, 3, MPIU_INT64, MPI_SUM, s->comm));
-  PetscCheck(!sum[2], s->comm, PETSC_ERR_GPU, "A search on the GPU: %s", s->status == SYS_ERROR ? SysDeviceErrorText() : "that of another process failed");
+  PetscCheck(!sum[2], s->comm, PETSC_ERR_GPU, "A search on the GPU: %s", s->status == SYS_ERROR ? SysDeviceErrorText() : "the search of another process failed");
   *reached = sum[0];
   *done    = (PetscBool)!sum[1];
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -108,7 +108,7 @@ static PetscErrorCode SearchExchange(Search *s)
   for (PetscMPIInt k = 0; k < s->nfrom; k++) PetscCallMPI(MPI_Irecv(in + s->fromstart[k], (PetscMPIInt)(s->fromstart[k + 1] - s->fromstart[k]), MPI_UINT64_T, s->from[k], s->tag, s->comm, r++));
   for (PetscMPIInt k = 0; k < s->nto; k++) PetscCallMPI(MPI_Isend(out + s->tostart[k], (PetscMPIInt)(s->tostart[k + 1] - s->tostart[k]), MPI_UINT64_T, s->to[k], s->tag, s->comm, r++));
   PetscCallMPI(MPI_Waitall(s->nfrom + s->nto, s->requests, MPI_STATUSES_IGNORE));
-  if (!s->status) s->status = GraphSearchTakeIn(s->search, PetscDefaultCudaStream);
+  if (!s->status) s->status = GraphSearchSetIn(s->search, PetscDefaultCudaStream);
   PetscCall(PetscLogGpuToCpu((PetscLogDouble)s->tostart[s->nto] * (PetscLogDouble)sizeof(*out)));
   PetscCall(PetscLogCpuToGpu((PetscLogDouble)s->fromstart[s->nfrom] * (PetscLogDouble)sizeof(*in)));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -127,7 +127,7 @@ static PetscErrorCode SearchRun(Search *s, PetscInt n, const PetscInt source[], 
   for (int now = 0;; now++) {
     int64_t bits = 0;
 
-    if (!s->status) s->status = GraphSearchTake(s->search, now, &bits, PetscDefaultCudaStream);
+    if (!s->status) s->status = GraphSearchGetReached(s->search, now, &bits, PetscDefaultCudaStream);
     PetscCall(SearchAgree(s, &bits, done));
     if (!*done || !bits) break;
     *reached += bits;

@@ -7,7 +7,7 @@
 */
 #include <petscambgraph.h>
 #include "graph/glue/graph.h"
-#include "graph/glue/graphcount.h"
+#include "graph/glue/graphdevice.h"
 #include "graph/host/graphpolicy.h"
 
 typedef struct {
@@ -112,7 +112,7 @@ static PetscErrorCode SearchRun(Search *s, PetscInt n, const PetscInt source[], 
 - source - these vertices, the same on all processes
 
   Output Parameters:
-+ level    - `NULL`, or an array for n levels of each local row: that of row r from source s is `level[s * m + r]`, where m is the number of local rows; -1 if the source does not
++ level    - `NULL`, or an array for n levels of each local row: the level of row r from source s is `level[s * m + r]`, where m is the number of local rows; -1 if the source does not
              reach the row
 . reached  - the number of vertices that are reached, each as often as there are sources that reach it
 - farthest - the largest level
@@ -120,7 +120,7 @@ static PetscErrorCode SearchRun(Search *s, PetscInt n, const PetscInt source[], 
   Level: intermediate
 
   Note:
-  64 sources are served at a time. A matrix that is on GPUs, on those of all processes, is searched there. Only the results come to the host and, of several processes, in each level
+  A pass searches from 64 sources. If the matrix is on the GPUs of all processes, the GPUs search. Only the results come to the host and, on several processes, in each level
   a word for each vertex of another process to which an edge goes. If memory is short on any GPU, the host searches.
 
   Errors:

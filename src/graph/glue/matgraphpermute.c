@@ -104,7 +104,7 @@ static PetscErrorCode PermuteRows(Mat A, const GraphRows *rows, const PetscInt r
   Level: intermediate
 
   Notes:
-  The result is that of `MatCreateSubMatrix()` with the same index sets, which must be permutations here. Of a matrix of several processes, each process sends the others their rows with new numbers,
+  The result equals the result of `MatCreateSubMatrix()` with the same index sets, which must be permutations here. On several processes, each process sends the others their rows with new numbers,
   sorted. `MatCreateSubMatrix()` of `MATMPIAIJ` gathers the index set of the columns as a whole on each process and takes several times as long. Of a matrix of one process this function calls
   `MatCreateSubMatrix()`.
 
@@ -114,7 +114,7 @@ static PetscErrorCode PermuteRows(Mat A, const GraphRows *rows, const PetscInt r
 + `PETSC_ERR_ARG_WRONGSTATE` - the matrix is not assembled
 . `PETSC_ERR_SUP`            - the matrix is not of `MATAIJ` or a type that extends it, or a process would have more entries than its indices can count
 . `PETSC_ERR_ARG_SIZ`        - an index set has not as many indices as the matrix has rows or columns
-. `PETSC_ERR_ARG_OUTOFRANGE` - an index is not that of a row or column
+. `PETSC_ERR_ARG_OUTOFRANGE` - an index is not the number of a row or column
 - `PETSC_ERR_ARG_WRONG`      - an index set has an index twice
 
   Example:

@@ -7,7 +7,7 @@
 */
 #include <petscambgraph.h>
 #include "graph/glue/graph.h"
-#include "graph/glue/graphcount.h"
+#include "graph/glue/graphdevice.h"
 
 static PetscErrorCode RowSums(Mat A, Vec sum)
 {
@@ -179,7 +179,7 @@ static PetscErrorCode MarkovHost(Mat *M, const GraphMarkovParameters *p, PetscIn
 
   Input Parameters:
 + inflation - the power of the entries, more than 1
-. prune     - entries of a new row that are smaller are left out, but not the largest one
+. prune     - a new row drops smaller entries, but not its largest one
 . keep      - most entries of a row
 . batch     - most multiplications of a batch of rows, which bounds the memory
 . rest      - the end: the largest difference, over all rows, between the largest entry and the sum of squares

@@ -64,7 +64,7 @@ static PetscErrorCode MaskSumLocal(Mat A, Mat B, Mat M, const PetscInt place[], 
   Input Parameters:
 + A - a sparse matrix, m x k, of `MATAIJ` or a type that extends it
 . B - a sparse matrix, k x n, whose rows are distributed as the columns of `A`
-- M - a sparse matrix, m x n, whose rows are distributed as those of `A`
+- M - a sparse matrix, m x n, whose rows are distributed as the rows of `A`
 
   Output Parameter:
 . sum - the sum, in double precision whatever the precision of the matrices
@@ -74,7 +74,7 @@ static PetscErrorCode MaskSumLocal(Mat A, Mat B, Mat M, const PetscInt place[], 
   Notes:
   Let A be the adjacency matrix of a graph, and U the entries of A above the diagonal, all of them 1. The sum for A = B = M = U is the number of triangles of the graph.
 
-  The work is that of the multiplications of A B in the rows in which M has entries. Each thread has an array of n numbers. Each process gets the rows of `B` that its columns
+  The work is the multiplications of A B in the rows in which M has entries. Each thread has an array of n numbers. Each process gets the rows of `B` that its columns
   of `A` name. The result has the same bits on any number of threads.
 
   The product runs on the host.

@@ -4,7 +4,7 @@
 */
 #include <petscambgraph.h>
 #include "graph/glue/graph.h"
-#include "graph/glue/graphcount.h"
+#include "graph/glue/graphdevice.h"
 
 /* Symmetrizes A and keeps each edge once, from the vertex of lower degree, in U. A triangle is then a path of two edges whose ends an edge joins: the
    count is the sum of (U U) o U. */

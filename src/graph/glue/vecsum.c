@@ -7,7 +7,7 @@
 
 #include "sys/syscompat.h"
 #include "sys/systhreads.h"
-#include "graph/glue/vecsum.h"
+#include "graph/glue/graphdevice.h"
 #include "graph/host/graphhost.h"
 
 static PetscErrorCode VecToSumHost(VecToSum *s)
@@ -65,7 +65,7 @@ static PetscErrorCode VecToSumAny(VecToSum *s)
   Level: intermediate
 
   Note:
-  This is what an iteration of PageRank does after its product, in two passes over the vectors. On a GPU two numbers come to the host.
+  An iteration of PageRank calls this function after its product. It passes over the vectors twice. On a GPU two numbers come to the host.
 
   Errors:
 + `PETSC_ERR_ARG_OUTOFRANGE` - `weight` is not positive
@@ -73,7 +73,7 @@ static PetscErrorCode VecToSumAny(VecToSum *s)
 
   Example:
 .vb
-  PetscCall(MatMult(A, x, z)); // a step of PageRank: what the product lost is dealt to all n vertices
+  PetscCall(MatMult(A, x, z)); // a step of PageRank: all n vertices get equal parts of the sum that the product lost
   PetscCall(VecShiftToSum(z, NULL, (PetscReal)n, 1, x, &change));
 .ve
 

@@ -4,7 +4,7 @@
 */
 #include <petscambgraph.h>
 #include "graph/glue/graph.h"
-#include "graph/glue/vectop.h"
+#include "graph/glue/graphdevice.h"
 
 /*@
   VecGetTop - gets the greatest entries of a vector

@@ -12,18 +12,18 @@
 */
 void GraphMaskSum(int nthread, const SysCSR *A, const SysInt *place, const SysCSR *B, const SysCSR *M, double *sum, SysReal *work);
 
-/* Counts in length[r] the entries of row r to keep. longest: entries of the longest row; work: 2 longest numbers a thread. NaN counts as infinity. */
+/* Counts in length[r] the entries of row r to keep. longest: entries of the longest row; work: 2 * longest numbers a thread. A NaN counts as infinity. */
 void GraphPruneCount(int nthread, const SysCSR *A, SysReal least, int64_t keep, int64_t longest, SysInt *length, SysReal *work);
 
-/* Writes the entries to keep from place i[r] on */
+/* Writes these entries of row r to j[i[r]], a[i[r]] and behind */
 void GraphPruneFill(int nthread, const SysCSR *A, SysReal least, int64_t keep, int64_t longest, const SysInt *i, SysInt *j, SysScalar *a, SysReal *work);
 
-/* Counts in length[r] the entries of A's row r at places that M stores, or does not store if complement is 1; both matrices have the same size. work:
-   GraphMaskWords(columns) zeros a thread; zero again on return. */
+/* Counts in length[r] the entries of A's row r in columns that M's row r stores, or does not store if complement is 1; both matrices have the same size.
+   work: GraphMaskWords(columns) zeros a thread; zero again on return. */
 int64_t GraphMaskWords(int64_t n);
 void    GraphMaskCount(int nthread, const SysCSR *A, const SysCSR *M, int complement, SysInt *length, uint32_t *work);
 
-/* Writes these entries from place i[r] on, in order */
+/* Writes these entries of row r to j[i[r]], a[i[r]] and behind, in the order of A */
 void GraphMaskFill(int nthread, const SysCSR *A, const SysCSR *M, int complement, const SysInt *i, SysInt *j, SysScalar *a, uint32_t *work);
 
 /* Sets y[r] |= x[j] for row r's columns j, restricted to the bits of want[r] */
@@ -38,11 +38,12 @@ void GraphPower(int nthread, int64_t n, SysReal power, SysScalar *a);
 /* Sorts n keys from 0 to most, ascending and stably; work: n numbers */
 void GraphOrder(int64_t n, const SysInt *key, SysInt most, SysInt *order, SysInt *work);
 
-/* Renumbers the rows order[0], order[1], ... of two blocks: row k gets from i[k] on, ascending, the columns place[j] of the first block and place[n +
-   j] of the second, n the first's columns. Places are distinct and at most `most`. work: a row of the longest ones a thread. */
+/* Permutes the rows and columns of two blocks. Row k of the result, from i[k] on, is row order[k] of both blocks: column j becomes place[j] in the first
+   block of n columns, and place[n + j] in the second. The new columns are distinct, at most `most`, and ascend in the result. jwork, awork: `longest`
+   numbers a thread, the entries of the longest row. */
 void GraphRenumber(int nthread, int64_t m, const SysInt *order, const SysCSR block[2], const SysInt *place, SysInt most, const SysInt *i, SysInt *j, SysScalar *a, int64_t longest, SysInt *jwork, SysScalar *awork);
 
-/* Gets the k largest of n numbers, descending, equal ones by place; returns their number */
+/* Gets the k largest of n numbers and their indices, descending, equal numbers by index; returns the number of results, at most n */
 int64_t GraphTop(int64_t n, const SysScalar *x, int64_t k, int64_t *place, SysReal *value);
 
 /* Returns the sum of n numbers */
@@ -50,3 +51,24 @@ SysScalar GraphSum(int nthread, int64_t n, const SysScalar *x);
 
 /* Sets z[k] = f z[k] + t where[k], with where[k] = 1 if where is NULL; returns the sum of |x[k] - z[k]|, or 0 if x is NULL */
 SysReal GraphStep(int nthread, int64_t n, SysScalar f, SysScalar t, const SysScalar *where, const SysScalar *x, SysScalar *z);
+
+/* A set of columns, one bit a column: all words are zero, GraphBitsSet() adds the columns of row r, GraphBitsClear() clears the words again */
+
+#define GRAPH_BITS_SHIFT 5 /* a word has 2^5 bits */
+#define GRAPH_BITS_MASK  31
+
+static inline void GraphBitsSet(uint32_t *bits, const SysCSR *A, int64_t r)
+{
+  for (SysInt q = A->i[r]; q < A->i[r + 1]; q++) bits[A->j[q] >> GRAPH_BITS_SHIFT] |= (uint32_t)1 << (A->j[q] & GRAPH_BITS_MASK);
+}
+
+static inline void GraphBitsClear(uint32_t *bits, const SysCSR *A, int64_t r)
+{
+  for (SysInt q = A->i[r]; q < A->i[r + 1]; q++) bits[A->j[q] >> GRAPH_BITS_SHIFT] = 0;
+}
+
+/* Returns 1 if the set has column j */
+static inline uint32_t GraphBitsHave(const uint32_t *bits, SysInt j)
+{
+  return bits[j >> GRAPH_BITS_SHIFT] >> (j & GRAPH_BITS_MASK) & 1;
+}

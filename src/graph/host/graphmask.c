@@ -4,7 +4,7 @@
    which the rows of B are multiplied.
 */
 #include "sys/systhreads.h"
-#include "graph/host/graphbits.h"
+#include "graph/host/graphhost.h"
 
 #define GRAPH_MASK_ROWS   64   /* rows of a thread's chunk */
 #define GRAPH_ONES_VALUES 4096 /* values between two checks whether another thread found a value that is not 1 */
@@ -45,13 +45,13 @@ static void MaskCount(int nthread, const SysCSR *A, const SysInt *place, const S
 
       sum[r] = 0;
       if (A->i[r] == A->i[r + 1] || M->i[r] == M->i[r + 1]) continue;
-      GraphBitsPut(mask, M, r);
+      GraphBitsSet(mask, M, r);
       for (SysInt p = A->i[r]; p < A->i[r + 1]; p++) {
         const SysInt row = place ? place[A->j[p]] : A->j[p];
 
         for (SysInt q = B->i[row]; q < B->i[row + 1]; q++) total += GraphBitsHave(mask, B->j[q]);
       }
-      GraphBitsTake(mask, M, r);
+      GraphBitsClear(mask, M, r);
       sum[r] = (double)total;
     }
   }

@@ -4,7 +4,7 @@
    order.
 */
 #include "sys/systhreads.h"
-#include "graph/host/graphbits.h"
+#include "graph/host/graphhost.h"
 
 #define GRAPH_ENTRIES_ROWS 256 /* rows of a thread's chunk */
 
@@ -19,7 +19,7 @@ static SysInt MaskRow(const SysCSR *A, const SysCSR *M, int complement, int64_t 
   SysInt n = 0;
 
   if (A->i[r] == A->i[r + 1]) return 0;
-  GraphBitsPut(mask, M, r);
+  GraphBitsSet(mask, M, r);
   for (SysInt p = A->i[r]; p < A->i[r + 1]; p++) {
     if ((int)GraphBitsHave(mask, A->j[p]) == complement) continue;
     if (j) {
@@ -28,7 +28,7 @@ static SysInt MaskRow(const SysCSR *A, const SysCSR *M, int complement, int64_t 
     }
     n++;
   }
-  GraphBitsTake(mask, M, r);
+  GraphBitsClear(mask, M, r);
   return n;
 }
 

@@ -149,7 +149,7 @@ static inline int NameContains(const char name[], const char part[])
 }
 
 /* *nearest is the known name that the user may have meant, or NULL. A name of one or two letters may differ in one. Letters in the wrong order are one mistake.
-   Of names that are as near, the one of which letters were left out is likelier: cnt is count, not csv. */
+   Of names at the same distance, one with missing letters is likelier: cnt is count, not csv. */
 static inline PetscErrorCode NameNearest(const char name[], PetscInt n, const char *const known[], const char **nearest)
 {
   int least = 2 * (strlen(name) > 2 ? NAME_MISSPELT : 1) + 1;

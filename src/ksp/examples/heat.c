@@ -55,7 +55,7 @@ static PetscCount Entries(const Problem *p, PetscInt first, PetscInt last, Petsc
         const PetscReal q      = dt * h2 * (inside ? Conductivity(PetscMin(r, c), PetscMax(r, c)) : 1);
 
         sum += q;
-        if (!inside) continue; /* the surface is kept at 0 */
+        if (!inside) continue; /* the temperature of the surface is 0 */
         if (i) i[k] = r;
         if (j) j[k] = c;
         if (a) a[k] = -q;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-static char help[] = "The least eigenvalues of a symmetric matrix by LOBPCG. All vectors of the block are multiplied at once: the products are those of a sparse and a\n\
+static char help[] = "The least eigenvalues of a symmetric matrix by LOBPCG. The matrix multiplies all vectors of the block at once: each is a product of a sparse and a\n\
 dense matrix, and the preconditioner gets a dense matrix too.\n\
   -f FILE           a matrix in PETSc's binary format, as of ./ex56 -ksp_view_mat binary:FILE\n\
   -n N              without -f: the Laplacian on a box of N x (N + 1) x (N + 3) points (default 12)\n\

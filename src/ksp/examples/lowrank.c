@@ -21,7 +21,7 @@ Y. Koren, R. Bell, C. Volinsky, Matrix factorization techniques for recommender 
 
 #include "ksp/examples/commandline.h"
 
-#define HIDDEN 4 /* rank of ratings that are made up */
+#define HIDDEN 4 /* rank of generated ratings */
 
 /* Uniform in -1 to 1, the same on any number of processes */
 static PetscReal Number(PetscInt i, PetscInt k)
@@ -118,7 +118,7 @@ static PetscErrorCode Load(const char name[], PetscInt size[4], Entries e[2])
     PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &least, 1, MPIU_REAL, MPIU_MIN, PETSC_COMM_WORLD));
     PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &most, 1, MPIU_REAL, MPIU_MAX, PETSC_COMM_WORLD));
   }
-  if (!(least < most)) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "the file has no ratings: they are made up\n"));
+  if (!(least < most)) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "the file has no ratings: the program generates them\n"));
   PetscCall(MatDestroy(&file));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -152,7 +152,7 @@ static PetscErrorCode Generate(PetscInt size[4], Entries e[2])
 
 /* ------------------------------------------------- least squares ------------------------------------------------- */
 
-/* A dense matrix whose numbers are those of a vector for some time */
+/* A dense matrix that borrows the array of a vector */
 typedef struct {
   Mat                D;
   Vec                v;
@@ -160,7 +160,7 @@ typedef struct {
   PetscScalar       *write;
 } Factor;
 
-/* Sparse matrices of the known entries: the ratings, those of U V^T, and ones */
+/* Sparse matrices of the known entries: the ratings, the entries of U V^T, and ones */
 enum {
   RATINGS,
   GUESSES,

@@ -58,7 +58,7 @@ static inline MatType MatAIJGetType(Mat A)
   return MatAIJCompleteType(((PetscObject)A)->type_name);
 }
 
-/* Gets the sizes of a sequential matrix, and its pattern if the host has it: that of a deferred matrix is fetched by MatAIJGetPattern() only */
+/* Gets the sizes of a sequential matrix, and its pattern if the host has it: only MatAIJGetPattern() fetches the pattern of a deferred matrix */
 extern PetscErrorCode MatAIJGetSizes(Mat A, SysCSR *csr);
 
 /* Returns the number of host threads for loops over nz entries */
@@ -75,7 +75,7 @@ extern PetscErrorCode MatAIJTransposeMPI(Mat A, Mat *B);
 /* MatTranspose() of an MPIAIJ: MatAIJTransposeMPI() for a new matrix, else the operation of PETSc */
 extern PetscErrorCode MatTranspose_MPIAIJ_AMB(Mat A, MatReuse reuse, Mat *B);
 
-/* Replaces the conversion of A to MATHYPRE by a copy of arrays, or restores that of PETSc; does nothing in a build without hypre */
+/* Replaces the conversion of A to MATHYPRE by a copy of arrays, or restores PETSc's; does nothing in a build without hypre */
 extern PetscErrorCode MatAIJHYPRECompose(Mat A, PetscBool seq, PetscBool add);
 
 /* Between Begin and End, which nest, PETSc allocates large arrays on huge pages. Call End after errors too. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   Kernels for matrices whose entries are on the device only, without PETSc
+   Kernels on raw arrays for deferred matrices, whose entries are on the device only
 */
 #pragma once
 

@@ -83,7 +83,7 @@ PetscErrorCode MatAIJRowBlocksAdd(const MatAIJRows *rows, PetscLayout layout, Pe
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Sends blocks, and receives those of other processes in the order of their ranks; the block of this process itself is not copied */
+/* Sends blocks, and receives blocks in the order of ranks, without a copy of this process's block */
 static PetscErrorCode RowBlocksExchange(Mat A, const MatAIJRowBlocks *out, MatAIJRowBlocks *in)
 {
   MPI_Comm     comm = PetscObjectComm((PetscObject)A);

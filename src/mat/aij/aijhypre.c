@@ -105,16 +105,16 @@ static PetscErrorCode MatAIJHYPRECompose_Comm(Mat B, hypre_ParCSRMatrix *parcsr)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Sets *serves if every process has rows and columns; otherwise MatCreateFromParCSR() of 3.18 creates a matrix of wrong sizes */
-static PetscErrorCode MatAIJHYPRECheckSizes(Mat A, PetscBool *serves)
+/* Sets *supported if every process has rows and columns; otherwise MatCreateFromParCSR() of 3.18 creates a matrix of wrong sizes */
+static PetscErrorCode MatAIJHYPRECheckSizes(Mat A, PetscBool *supported)
 {
   PetscMPIInt size;
 
   PetscFunctionBegin;
-  *serves = PETSC_TRUE;
+  *supported = PETSC_TRUE;
   PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)A), &size));
   for (PetscMPIInt k = 0; k < size; k++) {
-    if (A->rmap->range[k] == A->rmap->range[k + 1] || A->cmap->range[k] == A->cmap->range[k + 1]) *serves = PETSC_FALSE;
+    if (A->rmap->range[k] == A->rmap->range[k + 1] || A->cmap->range[k] == A->cmap->range[k + 1]) *supported = PETSC_FALSE;
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -172,12 +172,12 @@ static PetscErrorCode MatConvert_AIJ_HYPRE_AMB(Mat A, MatType type, MatReuse reu
   hypre_CSRMatrix    *to[2];
   SysCSR              csr;
   int                 other = 0;
-  PetscBool           serves;
+  PetscBool           supported;
 
   PetscFunctionBegin;
   if (reuse == MAT_INITIAL_MATRIX) {
-    PetscCall(MatAIJHYPRECheckSizes(A, &serves));
-    if (serves) PetscCall(MatAIJHYPRECreate(A, B));
+    PetscCall(MatAIJHYPRECheckSizes(A, &supported));
+    if (supported) PetscCall(MatAIJHYPRECreate(A, B));
     else PetscCall((*convert_petsc)(A, type, reuse, B));
     PetscFunctionReturn(PETSC_SUCCESS);
   }

@@ -8,7 +8,7 @@
 #include <petscamb.h>
 #include "mat/io/mtxfile.h"
 
-/* The format of a text or of binary data that begins so. A banner of Matrix Market with a mistake counts: the reader then says what is wrong. */
+/* Returns the format of a file from its first bytes. A banner of Matrix Market with a mistake counts: the reader then reports the mistake. */
 static MatLoadFormat FormatOfText(const char *text, size_t length)
 {
   static const char          banner[]  = "MatrixMarket";

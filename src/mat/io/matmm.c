@@ -328,7 +328,7 @@ PetscErrorCode MatMMCheckMatrix(Mat A, const char file[], const MtxHeader *h)
     const char     *what = d ? "columns" : "rows";
     const long long have = d ? h->n : h->m;
 
-    PetscCheck(global[d] < 0 || global[d] == have, comm, PETSC_ERR_ARG_SIZ, "%s has %lld %s, the matrix has %" PetscInt_FMT "; set no sizes, or those of the file", file, have, what, global[d]);
+    PetscCheck(global[d] < 0 || global[d] == have, comm, PETSC_ERR_ARG_SIZ, "%s has %lld %s, the matrix has %" PetscInt_FMT "; set no sizes, or the sizes of the file", file, have, what, global[d]);
     PetscCheck(!all[2 + d] || (all[2 + d] == size && all[d] == have), comm, PETSC_ERR_ARG_SIZ, "%s has %lld %s, the local sizes of the matrix sum up to %lld; set them on all processes, to the sizes of the file, or on none", file, have, what, (long long)all[d]);
     PetscCheck(bs[d] < 2 || have % bs[d] == 0, comm, PETSC_ERR_ARG_SIZ, "%s has %lld %s, which is no multiple of the block size %" PetscInt_FMT " of the matrix", file, have, what, bs[d]);
   }

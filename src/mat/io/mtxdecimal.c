@@ -27,7 +27,7 @@ static uint64_t       power10[POWER_MAX - POWER_MIN + 1]; /* leading 64 bits of 
 static locale_t       c_locale;
 static pthread_once_t prepared = PTHREAD_ONCE_INIT;
 
-/* Computes with 128 bits, so that the rounding errors of at most 330 steps stay far below the 64 bits that are kept */
+/* Computes with 128 bits, so that the rounding errors of at most 330 steps stay far below the 64 bits of the result */
 static void MtxDecimalPrepare(void)
 {
   u128 p = (u128)1 << 127;

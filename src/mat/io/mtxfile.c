@@ -16,7 +16,7 @@
 #include "mat/io/mtxunpack.h"
 #include <petscamb.h>
 
-#define TEXT_SIZE  ((size_t)4 << 20) /* bytes read at a time, and bytes of the longest piece that is dealt */
+#define TEXT_SIZE  ((size_t)4 << 20) /* bytes read at a time, and bytes of the longest piece of a process */
 #define BATCH_SIZE 1024              /* entries parsed at a time; they stay in the first-level cache */
 
 void MtxFileFault(MtxFault *fault, PetscErrorCode code, int64_t line, const char *reason, const char *detail)
@@ -26,7 +26,7 @@ void MtxFileFault(MtxFault *fault, PetscErrorCode code, int64_t line, const char
   snprintf(fault->reason, sizeof(fault->reason), "%s%s%s", reason, detail ? ": " : "", detail ? detail : "");
 }
 
-/* Appends to the text that is left. Returns 0 if the file cannot be read. */
+/* Appends to the unparsed text. Returns 0 if the file cannot be read. */
 int MtxFileFill(MtxFile *f, MtxFault *fault, int64_t line)
 {
   if (f->begin) memmove(f->text, f->text + f->begin, f->length);

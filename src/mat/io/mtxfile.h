@@ -37,7 +37,7 @@ typedef struct {
   int       compressed;
 } MtxAbout;
 
-/* The entries that this process has read, and the number of entries of each of its parts of the text; parts are dealt to the processes in turn */
+/* The entries that this process has read, and the number of entries of each of its parts of the text; the processes get parts in turn */
 typedef struct {
   MtxEntry *entries;
   size_t    count, capacity;
@@ -48,7 +48,7 @@ typedef struct {
 /* Files of any kind of text: a file is opened, limited to the lines that begin in the share of a process, and read. Functions that return 0 have set the fault. */
 PETSC_INTERN PetscErrorCode MtxFileOpenAll(const char[], MtxFile *, MtxFault *);
 PETSC_INTERN int            MtxFileSetRange(MtxFile *, int64_t begin, PetscMPIInt rank, PetscMPIInt size, MtxFault *);
-PETSC_INTERN int            MtxFileFill(MtxFile *, MtxFault *, int64_t line); /* appends to the text that is left */
+PETSC_INTERN int            MtxFileFill(MtxFile *, MtxFault *, int64_t line); /* appends to the unparsed text */
 PETSC_INTERN void           MtxFileFault(MtxFault *, PetscErrorCode, int64_t line, const char *reason, const char *detail);
 
 PETSC_INTERN PetscErrorCode MtxFileOpen(const char[], MtxFile *, MtxReader *, MtxFault *);
@@ -57,6 +57,6 @@ PETSC_INTERN PetscErrorCode MtxFileDiagnose(const char[], MtxFault *);
 PETSC_INTERN PetscErrorCode MtxReadShare(MPI_Comm, PetscMPIInt, const char[], const MtxAbout *, MtxFile *, MtxStore *, MtxFault *);
 PETSC_INTERN PetscErrorCode MtxStoreDestroy(MtxStore *);
 
-/* Collective. Can the matrix hold what the header describes? Makes an assembled matrix of the entries of all processes, which it frees. */
+/* Collective. Checks the sizes of the header against the matrix's, assembles the matrix from the entries of all processes, and frees these. */
 PETSC_INTERN PetscErrorCode MatMMCheckMatrix(Mat, const char[], const MtxHeader *);
 PETSC_INTERN PetscErrorCode MatMMFill(Mat, const char[], const MtxHeader *, PetscMPIInt tag, MtxStore *);

@@ -119,7 +119,7 @@ static PetscErrorCode MatProductCountPETSc(Mat C, const char reason[])
 
 /* ------------------------------------------------- the choice ------------------------------------------------- */
 
-/* Gets the algorithm that an option names (*set is PETSC_TRUE then), or else that of MatProductSetAlgorithm(), and the name of the option */
+/* Gets the algorithm that an option names (*set is PETSC_TRUE then), or else the algorithm of MatProductSetAlgorithm(), and the name of the option */
 static PetscErrorCode MatProductAlgorithmAsked(Mat C, const char offered[], char value[], size_t size, PetscBool *set, const char **asked)
 {
   static const struct {
@@ -178,7 +178,7 @@ static PetscErrorCode MatProductWhyNone(Mat C, char why[PRODUCT_REASON])
 }
 
 /* Finds the provider whose algorithm the user chose or, if none was chosen, the first that can make the product. NULL with MAT_FORCE_DIAGONAL_ENTRIES, because
-   PETSc's algorithms on the host add such entries and those of providers do not. *first is the first that can make the product, whatever the user chose, who chooses
+   PETSc's algorithms on the host add such entries, providers do not. *first is the first that can make the product, whatever the user chose, who chooses
    among PETSc's algorithms in vain with -petscamb_for_products. why: the reason for NULL. */
 static PetscErrorCode MatProductFindProvider(Mat C, const MatProductProvider **first, const MatProductProvider **provider, char why[PRODUCT_REASON])
 {
@@ -190,10 +190,10 @@ static PetscErrorCode MatProductFindProvider(Mat C, const MatProductProvider **f
 
   PetscFunctionBegin;
   for (int k = 0; k < nproviders; k++) {
-    PetscBool serves;
+    PetscBool supported;
 
-    PetscCall((*providers[k]->serves)(C, &serves));
-    if (!serves) continue;
+    PetscCall((*providers[k]->supports)(C, &supported));
+    if (!supported) continue;
     PetscCall(PetscStrlcat(offered, n ? ", " : "", sizeof(offered)));
     PetscCall(PetscStrlcat(offered, providers[k]->algorithm, sizeof(offered)));
     serving[n++] = providers[k];
@@ -234,7 +234,7 @@ static PetscErrorCode MatProductSetProvider(Mat C, const MatProductProvider *pro
   PetscCall(PetscObjectBaseTypeCompare((PetscObject)C->product->A, MATSEQAIJ, &seq));
   if (provider) {
     PetscCall(MatProductSetAlgorithm(C, provider->algorithm));
-    PetscCall((*provider->take)(C));
+    PetscCall((*provider->setsymbolic)(C));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   if (MatAIJIsCUSPARSE(C->product->A) && !C->force_diagonals) PetscCall((*MatAIJGetBase(C->product->A)->productsetfromoptions)(C));
@@ -294,7 +294,7 @@ static PetscErrorCode MatProductHasOther(Mat C, PetscBool *other)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The name under which PETSc has the product of operands of several types. The type of an operand with a shadow is its own, or that of AIJ on the host. */
+/* The name under which PETSc has the product of operands of several types. An operand with a shadow counts by its type, or as AIJ on the host. */
 static PetscErrorCode MatProductName(const Mat operand[3], PetscBool aij, char name[], size_t size)
 {
   PetscFunctionBegin;
@@ -354,7 +354,7 @@ static PetscErrorCode MatProductExpandMAIJ(Mat C, PetscBool *expanded)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* For operands of several types: finds the product among those of the providers, those registered for AIJ, or those that another operand has for any type, which
+/* For operands of several types: finds the product among the products of providers, of AIJ, or of another operand for any type, which
    PETSc no longer looks for once an operand has this function.
 
    If all operands are AIJ but the user chose another algorithm, PETSc makes the product, and is called here: otherwise PETSc would make a triple product in two

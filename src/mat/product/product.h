@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   The slot for products of matrices of petsc-amb's types: it has one of the registered providers make a product, or else PETSc. The slot includes no provider.
+   The slot for products of matrices of petsc-amb's types: a registered provider computes a product, or PETSc if none supports it. The slot includes no provider.
 */
 #pragma once
 
@@ -8,9 +8,9 @@
 
 /* An algorithm of MatProduct, for operands that are AIJ or subtypes of petsc-amb */
 typedef struct {
-  const char *algorithm;                        /* the name, for -mat_product_algorithm and MatProductSetAlgorithm() */
-  PetscErrorCode (*serves)(Mat C, PetscBool *); /* can the provider make this product? */
-  PetscErrorCode (*take)(Mat C);                /* sets the symbolic phase of the product */
+  const char *algorithm;                          /* the name, for -mat_product_algorithm and MatProductSetAlgorithm() */
+  PetscErrorCode (*supports)(Mat C, PetscBool *); /* sets the flag if the provider computes this product */
+  PetscErrorCode (*setsymbolic)(Mat C);           /* sets the symbolic phase of the product */
 } MatProductProvider;
 
 #define MAT_PRODUCT_PROVIDERS 8
@@ -19,7 +19,7 @@ extern PetscErrorCode MatProductProviderRegister(const MatProductProvider *);
 extern PetscErrorCode MatProductRegister(void);
 extern PetscErrorCode MatProductRegisterFinalize(void);
 
-/* For a provider that cannot make a product after all: sets the symbolic phase of PETSc's product. The provider has freed the data of its own. */
+/* For a provider that fails to compute a product: sets the symbolic phase of PETSc's product. The provider has freed its data before. */
 extern PetscErrorCode MatProductDecline(Mat C, const char reason[]);
 
 extern const MatShadowProducts MatProductSlot;

@@ -13,7 +13,7 @@ PetscErrorCode VecAMBRegister(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode VecAMBLookAt(VecType type, struct _VecOps *ops)
+PetscErrorCode VecAMBGetOperations(VecType type, struct _VecOps *ops)
 {
   Vec v;
 

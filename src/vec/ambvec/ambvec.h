@@ -12,16 +12,16 @@
 
 extern PetscErrorCode VecAMBRegister(void);
 
-/* The operations of the vectors of a type that have none of petsc-amb */
-extern PetscErrorCode VecAMBLookAt(VecType type, struct _VecOps *ops);
+/* Gets PETSc's operations of the vectors of a type */
+extern PetscErrorCode VecAMBGetOperations(VecType type, struct _VecOps *ops);
 
 /* Sets *is if the operations of v run on a GPU */
 SYS_DEVICE PetscErrorCode VecAMBOnDevice(Vec v, PetscBool *is) SYS_STUB(PETSC_SUCCESS);
 
-/* Replaces the operations of a vector on a GPU that are PETSc's, unless the user forbade it; leaves those of the program */
+/* Replaces the operations of a vector on a GPU that are PETSc's, unless the user forbade it; keeps operations that the program has set */
 SYS_DEVICE PetscErrorCode VecAMBSetOperations(Vec v) SYS_STUB(PETSC_SUCCESS);
 
-/* Puts PETSc's operations in the place of those of petsc-amb, in a copy of the operations of a vector */
+/* Restores PETSc's operations in a copy of the operations of a vector */
 SYS_DEVICE PetscErrorCode VecAMBRestoreOperations(PetscBool mpi, struct _VecOps *ops) SYS_STUB(PETSC_SUCCESS);
 
 SYS_DEVICE PetscErrorCode VecAMBEnd(void) SYS_STUB(PETSC_SUCCESS);

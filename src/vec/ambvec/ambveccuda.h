@@ -10,7 +10,7 @@
 extern "C" {
 #endif
 
-/* *sum is x.y, or x.x if y is x. The sums of thread blocks are made and added up in an order that depends on n alone. Returns once the host has the result. */
+/* *sum is x.y, or x.x if y is x. The order of all additions depends on n alone. Returns once the host has the result. */
 SysStatus VecCUDADot(int64_t n, const SysReal *x, const SysReal *y, double *sum, SysStream);
 
 /* sum[k] is x.y[k], of any number of vectors, with the bits of VecCUDADot() */

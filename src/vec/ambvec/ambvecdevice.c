@@ -3,7 +3,7 @@
    PETSc's vectors on a GPU make a dot product by cuBLAS: two kernels, a copy and a wait for the stream. Here it is one kernel that writes to the host. Vectors are
    found in products: a solver makes its sums of these. VecDuplicate() hands the operations on, VecBindToCPU() and VecSetType() remove them.
 
-   Whatever the sums do not serve is PETSc's: other norms, vectors of another type or side, numbers out of range, a device context that is not CUDA's.
+   PETSc computes everything else: other norms, vectors of another type or side, numbers out of range, a device context that is not CUDA's.
 */
 #include <petscdevice_cuda.h>
 
@@ -22,13 +22,13 @@
 static struct _VecOps petsc[2]; /* of seqcuda and mpicuda, looked up with the first vector, since vectors start the device */
 static PetscBool      known = PETSC_FALSE;
 
-/* The stream in which PETSc's own operation would run; *serves is PETSC_FALSE if it is none of CUDA's */
-static PetscErrorCode VecAMBStream(cudaStream_t *stream, PetscBool *serves)
+/* The stream in which PETSc's own operation would run; *supported is PETSC_FALSE if it is none of CUDA's */
+static PetscErrorCode VecAMBStream(cudaStream_t *stream, PetscBool *supported)
 {
 #if PETSC_VERSION_LT(3, 20, 0)
   PetscFunctionBegin;
-  *stream = PetscDefaultCudaStream;
-  *serves = PETSC_TRUE;
+  *stream    = PetscDefaultCudaStream;
+  *supported = PETSC_TRUE;
 #else
   PetscDeviceContext dctx;
   PetscDeviceType    type;
@@ -37,8 +37,8 @@ static PetscErrorCode VecAMBStream(cudaStream_t *stream, PetscBool *serves)
   PetscFunctionBegin;
   PetscCall(PetscDeviceContextGetCurrentContext(&dctx));
   PetscCall(PetscDeviceContextGetDeviceType(dctx, &type));
-  *serves = (PetscBool)(type == PETSC_DEVICE_CUDA);
-  if (*serves) {
+  *supported = (PetscBool)(type == PETSC_DEVICE_CUDA);
+  if (*supported) {
     PetscCall(PetscDeviceContextGetStreamHandle(dctx, (void **)&handle));
     *stream = *handle;
   }
@@ -189,13 +189,13 @@ static PetscErrorCode VecAYPX_AMB(Vec y, PetscScalar alpha, Vec x)
   PetscScalar       *b;
   cudaStream_t       stream = NULL;
   SysStatus          status;
-  PetscBool          serves = PETSC_FALSE;
+  PetscBool          supported = PETSC_FALSE;
 
   PetscFunctionBegin;
-  if (y->map->n && x != y && alpha != (PetscScalar)0.0 && alpha != (PetscScalar)1.0) PetscCall(VecAMBOnDevice(y, &serves));
-  if (serves) PetscCall(VecAMBOnDevice(x, &serves));
-  if (serves) PetscCall(VecAMBStream(&stream, &serves));
-  if (!serves) {
+  if (y->map->n && x != y && alpha != (PetscScalar)0.0 && alpha != (PetscScalar)1.0) PetscCall(VecAMBOnDevice(y, &supported));
+  if (supported) PetscCall(VecAMBOnDevice(x, &supported));
+  if (supported) PetscCall(VecAMBStream(&stream, &supported));
+  if (!supported) {
     PetscCall((*petsc[0].aypx)(y, alpha, x));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
@@ -242,8 +242,8 @@ PetscErrorCode VecAMBSetOperations(Vec v)
   PetscCall(VecAMBOnDevice(v, &cuda));
   if (!cuda) PetscFunctionReturn(PETSC_SUCCESS);
   if (!known) {
-    PetscCall(VecAMBLookAt(VECSEQCUDA, &petsc[0]));
-    PetscCall(VecAMBLookAt(VECMPICUDA, &petsc[1]));
+    PetscCall(VecAMBGetOperations(VECSEQCUDA, &petsc[0]));
+    PetscCall(VecAMBGetOperations(VECMPICUDA, &petsc[1]));
   }
   known = PETSC_TRUE;
   PetscCall(PetscObjectTypeCompare((PetscObject)v, VECMPICUDA, &mpi));

@@ -109,7 +109,7 @@ static PetscErrorCode MatBatchFromCSR(MPI_Comm comm, PetscInt nmat, const PetscI
 . nmat - the number of matrices
 . m    - the rows of each matrix, `nmat` numbers
 . n    - the columns of each matrix, `nmat` numbers
-. i    - where the rows begin in `j` and `a`: those of the first matrix, then those of the second, and so on; one number more than there are rows, the first one is 0
+. i    - start of each row in `j` and `a`, the rows of the first matrix first, then the rows of the second, and so on; one number more than rows, the first is 0
 . j    - the column of each entry in its own matrix, from 0 on
 - a    - the value of each entry, or `NULL` for zeros until `MatBatchSetValues()`
 
@@ -121,7 +121,7 @@ static PetscErrorCode MatBatchFromCSR(MPI_Comm comm, PetscInt nmat, const PetscI
   Notes:
   The arrays are copied. The columns of a row may be in any order. Entries at the same place add up. Matrices without rows, columns or entries are allowed.
 
-  The pattern of a batch stays for its life; `MatBatchSetValues()` changes the values. Each of several processes makes a batch of its own.
+  The pattern of a batch stays for its life; `MatBatchSetValues()` changes the values. On several processes, each creates a separate batch.
 
   Errors:
 + `PETSC_ERR_SUP`            - the communicator has several processes, or scalars are complex
@@ -159,7 +159,7 @@ static PetscErrorCode MatBatchFromCOO(MPI_Comm comm, PetscInt nmat, const PetscI
   PetscCall(MatBatchAddUp("entries", nmat, nentry, NULL, &ngiven));
   for (PetscInt b = 0; b < nmat; b++) {
     for (const PetscInt end = k + nentry[b]; k < end; k++) {
-      PetscCheck(i[k] >= 0 && i[k] < m[b] && j[k] >= 0 && j[k] < n[b], comm, PETSC_ERR_ARG_OUTOFRANGE, "Entry %" PetscInt_FMT " of the batch lies at (%" PetscInt_FMT ", %" PetscInt_FMT "), but matrix %" PetscInt_FMT " has %" PetscInt_FMT " rows and %" PetscInt_FMT " columns; rows and columns are those of the single matrices, which begin with 0", k, i[k], j[k], b, m[b], n[b]);
+      PetscCheck(i[k] >= 0 && i[k] < m[b] && j[k] >= 0 && j[k] < n[b], comm, PETSC_ERR_ARG_OUTOFRANGE, "Entry %" PetscInt_FMT " of the batch lies at (%" PetscInt_FMT ", %" PetscInt_FMT "), but matrix %" PetscInt_FMT " has %" PetscInt_FMT " rows and %" PetscInt_FMT " columns; rows and columns count from 0 within each matrix", k, i[k], j[k], b, m[b], n[b]);
     }
   }
   B->ngiven = ngiven;
@@ -190,7 +190,7 @@ static PetscErrorCode MatBatchFromCOO(MPI_Comm comm, PetscInt nmat, const PetscI
 . nmat   - the number of matrices
 . m      - the rows of each matrix, `nmat` numbers
 . n      - the columns of each matrix, `nmat` numbers
-. nentry - the entries of each matrix, `nmat` numbers; the arrays have those of the first matrix, then those of the second, and so on
+. nentry - the number of entries of each matrix, `nmat` numbers; the arrays have the entries of the first matrix first, then the entries of the second, and so on
 . i      - the row of each entry in its own matrix, from 0 on
 . j      - the column of each entry in its own matrix, from 0 on
 - a      - the value of each entry, or `NULL` for zeros until `MatBatchSetValues()`
@@ -201,7 +201,7 @@ static PetscErrorCode MatBatchFromCOO(MPI_Comm comm, PetscInt nmat, const PetscI
   Level: intermediate
 
   Notes:
-  The arrays are copied. Entries at the same place of a matrix are added up in the order in which they are given: the sums have the same bits in every run.
+  The function copies the arrays. Entries with equal row and column are added in the order of the arrays: the sums have the same bits in every run.
 
   Errors:
 + `PETSC_ERR_SUP`            - the communicator has several processes, or scalars are complex
@@ -438,7 +438,7 @@ PetscErrorCode MatBatchGetSizes(MatBatch batch, PetscInt *nmat, PetscInt *rows, 
 /* ------------------------------------------------- views and destruction ------------------------------------------------- */
 
 /*@
-  MatBatchView - prints the sizes of a batch, and with `PETSC_VIEWER_ASCII_INFO_DETAIL` those of each matrix
+  MatBatchView - prints the sizes of a batch, and with `PETSC_VIEWER_ASCII_INFO_DETAIL` the sizes of each matrix
 
   Collective
 

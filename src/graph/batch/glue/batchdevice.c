@@ -22,14 +22,14 @@ static PetscErrorCode MatBatchDeviceCheck(SysStatus status, const char what[])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode MatBatchDeviceSupports(Vec D, Vec C, PetscBool *serves)
+PetscErrorCode MatBatchDeviceSupports(Vec D, Vec C, PetscBool *supported)
 {
   PetscBool d, c;
 
   PetscFunctionBegin;
   PetscCall(PetscObjectTypeCompare((PetscObject)D, VECSEQCUDA, &d));
   PetscCall(PetscObjectTypeCompare((PetscObject)C, VECSEQCUDA, &c));
-  *serves = (PetscBool)(d && c && !D->boundtocpu && !C->boundtocpu);
+  *supported = (PetscBool)(d && c && !D->boundtocpu && !C->boundtocpu);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

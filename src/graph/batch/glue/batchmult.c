@@ -60,7 +60,7 @@ static PetscErrorCode MatBatchMultAny(MatBatch B, PetscBool transpose, PetscBool
 
   PetscFunctionBegin;
   PetscCheck(width >= 0, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "A product of a batch with %" PetscInt_FMT " columns; give 0 or more", width);
-  PetscCheck(D != C, PETSC_COMM_SELF, PETSC_ERR_ARG_IDN, "A product of a batch cannot be made in place; use two vectors");
+  PetscCheck(D != C, PETSC_COMM_SELF, PETSC_ERR_ARG_IDN, "A batch cannot multiply in place; use two vectors");
   PetscCall(MatBatchCheckVec("D", transpose ? rows : cols, transpose ? "rows" : "columns", width, D));
   PetscCall(MatBatchCheckVec("C", transpose ? cols : rows, transpose ? "columns" : "rows", width, C));
   PetscCall(PetscLogEventBegin(MAT_BatchMult, B, D, C, 0));

@@ -4,7 +4,7 @@
 */
 #include <petscmat.h>
 
-#include "graph/batch/glue/graphconv.h"
+#include "graph/batch/glue/batch.h"
 
 PetscClassId         GRAPHCONV_CLASSID;
 static PetscLogEvent GRAPHCONV_Forward, GRAPHCONV_Backward;
@@ -129,7 +129,7 @@ static PetscErrorCode GraphConvHostBackward(GraphConv L, PetscInt c, Vec X, Vec 
   Level: advanced
 
   Notes:
-  The layer references each batch, so the program may destroy its own reference, and reads their values in each call. One step handles all graphs of the batch: for each channel a product of
+  The layer references each batch, so the program may destroy the batch, and reads the values in each call. One step handles all graphs of the batch: for each channel a product of
   dense matrices and one `MatBatchMult()`.
 
   Errors:
@@ -251,7 +251,7 @@ static PetscErrorCode GraphConvPrepare(GraphConv L, Vec X, Vec W, Vec bias, Vec 
   Notes:
   If all vectors are on a GPU (`VECSEQCUDA`), the layer runs there, with cuBLAS and the kernels of `MatBatchMult()`.
 
-  The layer keeps its own vectors for the next call, and creates them anew if the next call is on the other side, host or GPU.
+  The layer reuses its work vectors in the next call, and creates new ones if the next call is on the other side, host or GPU.
 
   Errors:
 . `PETSC_ERR_ARG_SIZ` - a vector has another size
@@ -287,7 +287,7 @@ PetscErrorCode GraphConvForward(GraphConv layer, Vec X, Vec W, Vec bias, Vec Y)
 }
 
 /*@
-  GraphConvBackward - computes the gradients of a graph convolution from that of its result
+  GraphConvBackward - computes the gradients of a graph convolution from the gradient of its result
 
   Collective
 
@@ -305,7 +305,7 @@ PetscErrorCode GraphConvForward(GraphConv layer, Vec X, Vec W, Vec bias, Vec Y)
   Level: advanced
 
   Notes:
-  The vectors have the sizes of those of `GraphConvForward()`. With U_c = A_c^T dY: dX = sum over c of U_c W_c^T, dW_c = X^T U_c, and dbias_c is the sum of the rows of U_c.
+  The vectors have the sizes as in `GraphConvForward()`. With U_c = A_c^T dY: dX = sum over c of U_c W_c^T, dW_c = X^T U_c, and dbias_c is the sum of the rows of U_c.
 
   Errors:
 + `PETSC_ERR_ARG_SIZ`   - a vector has another size

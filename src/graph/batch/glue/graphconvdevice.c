@@ -4,7 +4,7 @@
 */
 #include <petscdevice_cuda.h>
 
-#include "graph/batch/glue/graphconv.h"
+#include "graph/batch/glue/batch.h"
 #include "graph/batch/cuda/batchcuda.h"
 
 #if defined(PETSC_USE_REAL_SINGLE)

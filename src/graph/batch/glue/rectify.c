@@ -4,7 +4,7 @@
 */
 #include <petscmat.h>
 
-#include "graph/batch/glue/graphconv.h"
+#include "graph/batch/glue/batch.h"
 
 /*@
   GraphConvRectify - sets negative features to 0 (ReLU), as between two layers of a network

@@ -43,7 +43,7 @@ static int RankDevice_AutoSparse(const MatShadowCSR *csr, const void *params, Ma
    MATAUTOSPARSE - `MATAUTOSPARSE` = "autosparse" - sparse matrices whose products with vectors run on `MATAMB`'s format, on `MATNUSSELL`'s (which without
    segments is SELL-C-sigma) or on the AIJ, whichever is the fastest
 
-   Each block of an MPI matrix gets its own format. `MatShadow` has what all formats of petsc-amb have in common.
+   Each block of an MPI matrix gets a format. `MatShadow` describes the common behavior of all formats of petsc-amb.
 
    Options Database Keys:
 +  -mat_type autosparse                  - sets the type, in `MatSetFromOptions()`

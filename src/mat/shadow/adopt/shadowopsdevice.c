@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   Operations that petsc-amb replaces on an AIJCUSPARSE besides the products: those that would remove the shadow's operations, and those of PETSc that
+   Operations that petsc-amb replaces on an AIJCUSPARSE besides the products: operations that would remove the shadow's, and operations of PETSc that
    compute wrong results if vectors or values are on the other side
 */
 #include "mat/shadow/core/shadow.h"

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   Vectors of programs that put matrices on the device by an option
+   The option -vec_type cuda for programs that choose a type of petsc-amb by -mat_type
 */
 #include "mat/shadow/core/shadow.h"
 
-/* A program that creates vectors with VecSetFromOptions(), or a DM with -dm_vec_type, would have them on the host while -mat_type puts its matrices
-   on the device. AIJCUSPARSE expects the user to set -vec_type cuda too; for petsc-amb's types this function adds that option, for each options
-   prefix, unless it is set. */
+/* VecSetFromOptions(), or a DM with -dm_vec_type, would create vectors on the host while -mat_type puts the matrices on the
+   device. AIJCUSPARSE expects the user to set -vec_type cuda too; for petsc-amb's types this function adds that option, for each options
+   prefix, unless the user has set it or the matrix stays on the host. */
 PetscErrorCode MatShadowDeviceVecOptions(const MatShadowFormat *format)
 {
   char    **word, *all;

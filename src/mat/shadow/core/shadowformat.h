@@ -122,7 +122,7 @@ typedef struct {
   /* Lists candidates, the model's best first: all of them with MAT_SHADOW_TUNE_ONLINE, else those that the parameters and the model leave. Returns
      their number, or 0 and the reason. */
   int (*rank)(const MatShadowCSR *, const void *params, MatShadowTune, MatShadowCandidate list[], const char **reason);
-  /* Creates *data, or returns SYS_TOO_MANY_BYTES if data would need `most` bytes or more. Parameters may refer to those of the best candidate so far.
+  /* Creates *data, or returns SYS_TOO_MANY_BYTES if data would need `most` bytes or more. Parameters may refer to the parameters of the best candidate so far.
      On failure *reason may have better words than the status. */
   SysStatus (*layout)(const MatShadowCSR *, MatShadowCandidate *, const MatShadowCandidate *best, double most, const char **reason, void **data);
   SysStatus (*update)(void *data, const SysCSR *, SysStream);

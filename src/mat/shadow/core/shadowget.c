@@ -96,7 +96,7 @@ PetscErrorCode MatShadowGet(Mat A, MatShadow **shadow)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Calls f on a sequential matrix's shadow, or on those of an assembled MPI matrix's blocks; no-op without a shadow */
+/* Calls f on a sequential matrix's shadow, or on the shadows of an assembled MPI matrix's blocks; no-op without a shadow */
 PetscErrorCode MatShadowForEach(Mat A, PetscErrorCode (*f)(Mat, MatShadow *, void *), void *ctx)
 {
   const MatShadowFormat *format;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   A shadow's parameters: the format's, and those of all formats. A change drops the format.
+   A shadow's parameters: the format's, and the common ones. A change drops the format.
 */
 #include "mat/shadow/core/shadow.h"
 

@@ -6,7 +6,16 @@
 
 #include "vec/ambvec/ambvec.h"
 #include "mat/shadow/core/shadow.h"
-#include "sys/systrap.h"
+
+/* Returns whether an invalid operation in this thread, such as 0 times infinity, ends the program, as PETSc's -fp_trap has it. Only x86 is checked; most others cannot trap. */
+static inline int TrapsInvalid(void)
+{
+#if defined(__x86_64__)
+  return !(__builtin_ia32_stmxcsr() & 0x80); /* the mask of the invalid operation */
+#else
+  return 0;
+#endif
+}
 
 /* The product of the AIJ or AIJCUSPARSE */
 static PetscErrorCode MatShadowBaseMult(Mat A, const MatShadow *s, PetscBool transpose, Vec xx, Vec yy, Vec zz)
@@ -109,7 +118,7 @@ PetscErrorCode MatShadowProduct(Mat A, PetscBool transpose, Vec xx, Vec yy, Vec 
     PetscCall(VecAMBSetOperations(zz));
   }
   PetscCall(MatShadowChoose(A, s, transpose, &csr, &run));
-  if (run.data && !MatShadowOnDevice(s) && SysTrapsInvalid()) PetscCall(MatShadowAvoidTrap(xx, &run));
+  if (run.data && !MatShadowOnDevice(s) && TrapsInvalid()) PetscCall(MatShadowAvoidTrap(xx, &run));
   s->served++;
   s->products++;
   if (run.trial || MatShadowReporting) PetscCall(PetscTime(&t0));

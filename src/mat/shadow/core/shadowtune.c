@@ -27,7 +27,7 @@ struct _MatShadowTuner {
   MatShadowCandidate  list[MAT_SHADOW_CANDIDATES];
   int                 n;    /* number of candidates, -1 before they are ranked */
   int                 k;    /* the current candidate */
-  int                 from; /* the candidate before those of the thread */
+  int                 from; /* the candidate before the thread's first one */
   const MatShadowOps *side;
   MatShadowTune       tune;
   void               *params;
@@ -222,7 +222,7 @@ PetscErrorCode MatShadowTuneEnd(MatShadow *s)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Waits for all threads before the library is unloaded, also those of matrices that were never destroyed */
+/* Waits for all threads before the library is unloaded, also for threads of matrices that were never destroyed */
 PetscErrorCode MatShadowTuneFinalize(void)
 {
   PetscFunctionBegin;

@@ -49,7 +49,7 @@ static PetscErrorCode MatShadowGetInfo_One(Mat A, MatShadow *s, void *ctx)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Adds a block's figures to the sum, except those of scope MAT_SHADOW_OF_BLOCK, which stay the first block's. Skips a block in another format. */
+/* Adds a block's figures to the sum, except figures of scope MAT_SHADOW_OF_BLOCK, which stay the first block's. Skips a block in another format. */
 static PetscErrorCode MatShadowGetFigures_One(Mat A, MatShadow *s, void *ctx)
 {
   MatShadowFigures *sum = (MatShadowFigures *)ctx;
@@ -191,8 +191,8 @@ PetscErrorCode MatShadowGetFigureAt(Mat A, PetscInt k, const char **name, PetscL
 
   Output Parameter:
 . info - the figures of this process, in bytes and seconds; `format` is `NULL` if the type of `A` has no shadow. The figures of the diagonal and
-         off-diagonal blocks of an MPI matrix are added up; those that do not add up (the format and its reason, the times of a product) are
-         those of the diagonal block.
+         off-diagonal blocks of an MPI matrix are added up; the format, its reason and the times of a product are
+         the diagonal block's.
 
   Level: advanced
 
@@ -202,7 +202,7 @@ PetscErrorCode MatShadowGetFigureAt(Mat A, PetscInt k, const char **name, PetscL
   The texts belong to the library: do not free them. The other figures are copies, which later products do not change.
 
   Fortran Note:
-  The texts of `type(MatShadowInfo)` are character variables, which cut off what is longer: 32 characters for format and kernel, 256 for reason.
+  The texts of `type(MatShadowInfo)` are character variables, which truncate texts: to 32 characters for format and kernel, to 256 for reason.
 
   Example:
 .vb

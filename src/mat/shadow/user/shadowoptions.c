@@ -279,3 +279,15 @@ PetscErrorCode MatShadowOptionsReport(PetscBool table, PetscBool made, const cha
   PetscCall(PetscOptionsLeftRestore(NULL, &n, &names, &values));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+
+/* The functions of this room for core and adopt, through MatShadowUserFunctions */
+const MatShadowUser MatShadowUserTable = {
+  .created   = MatShadowReportBegin,
+  .moved     = MatShadowReportMoved,
+  .destroyed = MatShadowReportEnd,
+  .read      = MatShadowReportRead,
+  .sought    = MatShadowOptionSought,
+  .remember  = MatShadowOptionsRemember,
+  .compose   = MatShadowComposeSetters,
+  .view      = MatShadowView,
+};

@@ -255,7 +255,7 @@ static PetscErrorCode ReportGatherReasons(ReportReason list[], PetscMPIInt rank,
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Prints whether the times that kept matrices on the AIJ were taken on a busy machine */
+/* Prints whether matrices stay on the AIJ because of times on a busy machine */
 static PetscErrorCode ReportLoad(void)
 {
   const long processors = sysconf(_SC_NPROCESSORS_ONLN);

@@ -85,11 +85,11 @@ PetscErrorCode MatShadowComposeSetters(Mat A, PetscBool add)
 }
 
 /*MC
-   MatShadow - what the formats of petsc-amb (`MATAMB`, `MATNUSSELL`, `MATCCOO`, `MATTILECOMPOSITE`, `MATAUTOSPARSE`) have in common
+   MatShadow - the common behavior of the formats of petsc-amb (`MATAMB`, `MATNUSSELL`, `MATCCOO`, `MATTILECOMPOSITE`, `MATAUTOSPARSE`)
 
    Each format extends `MATAIJ`: `MATSEQAIJAMB` on one process, `MATMPIAIJAMB` on several, and so for the other formats. `MatMult()`, `MatMultAdd()`,
-   `MatMultTranspose()` and `MatMultTransposeAdd()` run on a second copy of the matrix in the format. The matrix is converted after the first few products, and the
-   copy is kept if it was measured to be faster. All other operations are those of `MATAIJ`.
+   `MatMultTranspose()` and `MatMultTransposeAdd()` run on a second copy of the matrix in the format. One of the first few products converts the matrix, and the
+   copy stays if it was measured to be faster. All other operations run on the AIJ.
 
    With CUDA in PETSc and a GPU in the machine, the matrix and the vectors of `MatCreateVecs()` are stored on the GPU. The matrix then has the type name of
    `MATAIJCUSPARSE`, whose operations it has.
@@ -104,7 +104,8 @@ PetscErrorCode MatShadowComposeSetters(Mat A, PetscBool add)
 
    Note:
    The copy follows the matrix: one of the next products copies new values in the same pattern, a new pattern is converted anew, and both copies are destroyed together.
-   `MatDuplicate()` copies the settings; the duplicate's own products convert it.
+   `MatDuplicate()` copies the settings; the products of the duplicate convert it. Setters may be called at any time, before or after the assembly: a change drops the
+   copy, and the next products convert the matrix anew.
 
    Errors:
 +  `PETSC_ERR_GPU` - an option selects the GPU, but PETSc has none to use; or some processes have a GPU and others none
@@ -136,9 +137,6 @@ M*/
   `MAT_SHADOW_TUNE_ONLINE` is the layout of `MAT_SHADOW_TUNE_MODEL`, whose kernels and thread blocks are tried in up to 24 products of the solver: the solver waits
   for nothing, and products have the bits that they have with `MAT_SHADOW_TUNE_MODEL`.
 
-  The setting may be made at any time, before or after the assembly. A change drops the format; the next products convert the matrix anew. The values
-  of the matrix stay.
-
   Errors:
 . `PETSC_ERR_ARG_OUTOFRANGE` - `tune` is none of these
 
@@ -148,7 +146,7 @@ M*/
   PetscCall(MatShadowSetUp(A));                          // converts here, not in the first solve
 .ve
 
-.seealso: `MatShadowTune`, `MatShadowSetUp()`, `MatShadowGetInfo()`, `MATAMB`
+.seealso: `MatShadow`, `MatShadowTune`, `MatShadowSetUp()`, `MatShadowGetInfo()`, `MATAMB`
 @*/
 PetscErrorCode MatShadowSetTune(Mat A, MatShadowTune tune)
 {
@@ -177,20 +175,17 @@ PetscErrorCode MatShadowSetTune(Mat A, MatShadowTune tune)
   With `MAT_SHADOW_VALUES_EXACT` and `MAT_SHADOW_VALUES_TABLE` products give the bits that they give with `MAT_SHADOW_VALUES_DOUBLE`; transposed ones on the host may differ in
   rounding where `MATNUSSELL` stores the values of equal chunks once. The table has room for 0 and
   255 other values, which are compared by their bits. The storage follows new values. With `MAT_SHADOW_VALUES_EXACT`, the default, values that have changed twice are stored
-  as they are, so that later changes cost no search. It takes a table on the host only where that was measured to be no slower: of up to 16 values in `MATNUSSELL`, and of
-  more, or in `MATAMB`, if several threads multiply a matrix that lies in no cache. `MAT_SHADOW_VALUES_TABLE` takes one in any case.
+  as they are, so that later changes cost no search. On the host it uses a table only in cases that were measured to be no slower: of up to 16 values in `MATNUSSELL`, and of
+  more, or in `MATAMB`, if several threads multiply a matrix that lies in no cache. `MAT_SHADOW_VALUES_TABLE` always uses one.
 
-  With `MAT_SHADOW_VALUES_SINGLE` products are those of the rounded values, unless these are all exact. The AIJ keeps its values, and so do all other operations. This
-  setting is meant for preconditioners.
+  With `MAT_SHADOW_VALUES_SINGLE` products use rounded values, unless all values are exact in single precision. The values of the AIJ do not change, and all other operations use them. This
+  setting is for preconditioners.
 
-  On a GPU the stencil of a grid with constant coefficients may take the place of the table. `-petscamb_mg_values` sets the storage of the levels of `PCMG` and
+  On a GPU the stencil of a grid with constant coefficients may replace the table. `-petscamb_mg_values` sets the storage of the levels of `PCMG` and
   `PCGAMG`.
 
-  Each block of an MPI matrix has a storage of its own. `MATAMB` and `MATNUSSELL` heed this setting, on the host and on a GPU, also as candidates of `MATAUTOSPARSE`.
-  `MATCCOO` has a table of its own. With complex numbers and with single precision, `MAT_SHADOW_VALUES_SINGLE` does nothing.
-
-  The setting may be made at any time, before or after the assembly. A change drops the format; the next products convert the matrix anew. The values
-  of the matrix stay.
+  Each block of an MPI matrix chooses a storage. `MATAMB` and `MATNUSSELL` use this setting, on the host and on a GPU, also as candidates of `MATAUTOSPARSE`.
+  `MATCCOO` has another table. With complex numbers and with single precision, `MAT_SHADOW_VALUES_SINGLE` does nothing.
 
   Errors:
 . `PETSC_ERR_ARG_OUTOFRANGE` - `values` is none of these
@@ -202,7 +197,7 @@ PetscErrorCode MatShadowSetTune(Mat A, MatShadowTune tune)
   PetscCall(KSPSetOperators(ksp, A, P));
 .ve
 
-.seealso: `MatShadowValues`, `MatShadowGetFigure()`, `MatShadowSetTune()`, `MATAMB`
+.seealso: `MatShadow`, `MatShadowValues`, `MatShadowGetFigure()`, `MatShadowSetTune()`, `MATAMB`
 @*/
 PetscErrorCode MatShadowSetValues(Mat A, MatShadowValues values)
 {
@@ -214,7 +209,7 @@ PetscErrorCode MatShadowSetValues(Mat A, MatShadowValues values)
 }
 
 /*@
-  MatShadowSetKeepAIJ - sets whether a matrix on a GPU keeps the copy of the AIJ there beside its format, such as that of `MATAMB`
+  MatShadowSetKeepAIJ - sets whether a matrix on a GPU stores the AIJ there besides its format, such as `MATAMB`
 
   Logically Collective
 
@@ -229,7 +224,7 @@ PetscErrorCode MatShadowSetValues(Mat A, MatShadowValues values)
 
   Notes:
   Without the copy, the GPU has the format only. The pattern and the values of the AIJ then lie in pinned memory of the host, from which the GPU reads rows that meet a
-  NaN. Whatever else needs the copy has it made again, from the host; the next product gives it back. This takes time: diagonals, products of matrices and new values
+  NaN. An operation that needs the copy creates it again from the host, and the next product frees it. This takes time: diagonals, products of matrices and new values
   need the copy.
 
   The copy stays if the matrix is the result of `MatProductNumeric()`, if it is a block of a matrix that `MatSetValuesCOO()` fills, and if some rows of a stencil have
@@ -358,8 +353,8 @@ PetscErrorCode MatShadowSetDevice(Mat A, MatShadowDevice where)
   One of the next products, or another call of this function, copies later new values in the same pattern. With another pattern the
   matrix is converted anew.
 
-  If the format cannot be made, as for lack of memory, or if `MAT_SHADOW_TUNE_MODEL` sees no gain, products stay on the AIJ; `MatShadowGetInfo()` says
-  why.
+  Without memory for the format, or if `MAT_SHADOW_TUNE_MODEL` predicts no gain, products stay on the AIJ; `MatShadowGetInfo()` gives the
+  reason.
 
   Errors:
 . `PETSC_ERR_ARG_WRONGSTATE` - the matrix is not assembled

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   KSPAMBBCGS, BiCGStab on fused passes. The half step r - alpha v takes the place of r. The mathematics, the tests and their order are those of PETSc's bcgs.
+   KSPAMBBCGS, BiCGStab on fused passes. The half step r - alpha v takes the place of r. The mathematics, the tests and their order equal PETSc's bcgs.
 */
 #include "ksp/ksp/impls/ambbcgs/ambbcgs.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   KSPAMBCG, conjugate gradients on fused passes. An iteration of PETSc's cg reads and writes vectors in seven operations; here it does so in three passes: one
-   makes the direction, one the dot product behind the matrix, one updates solution and residual, applies the preconditioner and makes all other sums.
+   KSPAMBCG, conjugate gradients on fused passes. An iteration of PETSc's cg reads and writes vectors in seven operations; here it needs three passes: one
+   computes the direction, one the dot product after the product, one updates solution and residual, applies the preconditioner and computes all other sums.
 
-   The mathematics, the tests and their order are those of PETSc's cg.
+   The mathematics, the tests and their order equal PETSc's cg.
 */
 #include "ksp/ksp/impls/ambksp/ambksp.h"
 
@@ -95,7 +95,7 @@ PetscErrorCode KSPAMBCGObjective(KSP ksp, KSPAMB *amb, Vec r)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The part before the first direction, of both forms; returns with a reason if there is nothing to iterate. The sums are those of all processes. */
+/* The part before the first direction, of both forms; returns with a reason if there is nothing to iterate. Sums are over all processes. */
 static PetscErrorCode KSPAMBCGStart(KSP ksp, KSPAMB *amb, FusedPass *pass, const Vec v[], SysReal sums[])
 {
   /* A preconditioner that costs a pass of its own is not applied before the norm says that it has to be */
@@ -192,7 +192,7 @@ static PetscErrorCode KSPAMBCGSolve(KSP ksp, KSPAMB *amb)
 
 /* ------------------------------------------------- the form with a single reduction ------------------------------------------------- */
 
-/* s = A z, and the sums of all processes: those of the last pass, and the product of z and s. The processes update the solution while the sums travel. */
+/* s = A z, and over all processes the sums of the last pass and the product of z and s. The processes update the solution while the sums travel. */
 static PetscErrorCode KSPAMBCGProduct(KSP ksp, KSPAMB *amb, Mat A, FusedPass *pass, const Vec v[], PetscBool update, SysReal sums[4])
 {
   Vec         u[FUSED_VECTORS] = {NULL};

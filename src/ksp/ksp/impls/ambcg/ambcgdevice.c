@@ -16,7 +16,7 @@ static SysStatus KSPAMBCGQueueIteration(KSPAMB *amb, const KSPAMBQueue *q, KSPAM
   return status;
 }
 
-/* The sums of the pass are gathered with those of the product */
+/* One exchange gathers the sums of the pass and of the product */
 static SysStatus KSPAMBCGQueueIterationSingle(KSPAMB *amb, const KSPAMBQueue *q, KSPAMBProduct *product, SysStream stream)
 {
   SysStatus status = FusedDeviceSingle(amb->device, &q->pass, q->norm, stream);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
    KSPAMBCHEBYSHEV, Chebyshev iterations as smoothers of multigrid make them: without norms, so that no process waits for another and the host does not wait for
-   its GPU. Besides the product, a step is one pass: the residual, the preconditioner and the next iterate. The mathematics is that of PETSc's chebyshev, whose set-up
+   its GPU. Besides the product, a step is one pass: the residual, the preconditioner and the next iterate. The mathematics equals PETSc's chebyshev, whose set-up
    finds the bounds of the eigenvalues.
 */
 #include "ksp/ksp/impls/ambchebyshev/ambchebyshev.h"
@@ -192,7 +192,7 @@ static PetscErrorCode KSPAMBChebyshevBounds(KSP ksp, KSPAMB *amb)
 
 /* ------------------------------------------------- the solve ------------------------------------------------- */
 
-static PetscErrorCode KSPAMBChebyshevServes(KSP ksp, KSPAMB *amb, const char **why)
+static PetscErrorCode KSPAMBChebyshevSupports(KSP ksp, KSPAMB *amb, const char **why)
 {
   PetscFunctionBegin;
   PetscCall(KSPAMBCheckPC(ksp, amb));
@@ -335,8 +335,8 @@ static PetscErrorCode KSPChebyshevEstEigSet_AMBChebyshev(KSP ksp, PetscReal a, P
    `PCPBJACOBI` with blocks of at most 32 rows, the operator has a null space, the solve is transposed, scalars are complex,
    or the vectors have operations of the program.
 
-   Polynomials of the fourth kind (`-ksp_chebyshev_kind fourth`, of PETSc 3.19 and newer) take the same passes and the same time as those of the first kind. Those of the
-   optimized fourth kind (`opt_fourth`) take a step of Richardson's iteration for each root of the polynomial, whose pass does not read the iterate before the last one.
+   Polynomials of the fourth kind (`-ksp_chebyshev_kind fourth`, of PETSc 3.19 and newer) take the same passes and the same time as polynomials of the first kind. The
+   optimized fourth kind (`opt_fourth`) takes a step of Richardson's iteration for each root of the polynomial, whose pass does not read the iterate before the last one.
 
    `PCGAMG` passes its estimates of eigenvalues to smoothers of the type `KSPCHEBYSHEV`. It does not know this type, so each level computes another estimate.
    With `-petscamb_for_ksp`, and by default on a GPU, smoothers keep the name of their type and get the estimates of `PCGAMG`.
@@ -358,7 +358,7 @@ static PetscErrorCode KSPCreate_AMBChebyshev(KSP ksp)
   PetscFunctionBegin;
   PetscCall(KSPAMBExtend(ksp, KSPCHEBYSHEV, KSPAMBChebyshevSolve, &amb));
   amb->solvedevice = KSPAMBChebyshevSolveDevice;
-  amb->serves      = KSPAMBChebyshevServes;
+  amb->supports    = KSPAMBChebyshevSupports;
   amb->local       = PETSC_TRUE;
   amb->keep        = PETSC_TRUE;
   ksp->ops->setup  = KSPSetUp_AMBChebyshev;

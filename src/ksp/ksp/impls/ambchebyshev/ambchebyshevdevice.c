@@ -8,7 +8,7 @@
 #include "ksp/ksp/impls/ambchebyshev/ambchebyshev.h"
 #include "ksp/ksp/impls/fused/fusedcuda.h"
 
-/* The product of a format, called without the vectors and events of PETSc's product; ops is NULL if PETSc's product serves */
+/* The product of a format, called without the vectors and events of PETSc's product; ops is NULL if PETSc multiplies */
 typedef struct {
   const MatShadowOps *ops;
   void               *data;

@@ -8,7 +8,7 @@ PetscErrorCode KSPAMBGMRESRegister(void);
 
 /* ------------------------------------------------- the types ------------------------------------------------- */
 
-static PetscErrorCode KSPAMBGMRESServes(KSP ksp, KSPAMB *amb, const char **why)
+static PetscErrorCode KSPAMBGMRESSupports(KSP ksp, KSPAMB *amb, const char **why)
 {
   PetscBool known = PETSC_FALSE, modified, cuda;
   PetscInt  restart;
@@ -115,7 +115,7 @@ static PetscErrorCode KSPAMBGMRESExtend(KSP ksp, KSPType type)
   PetscFunctionBegin;
   PetscCall(KSPAMBExtend(ksp, type, KSPAMBGMRESSolve, &amb));
   amb->solvedevice        = KSPAMBGMRESSolveDevice;
-  amb->serves             = KSPAMBGMRESServes;
+  amb->supports           = KSPAMBGMRESSupports;
   amb->prepare            = KSPAMBGMRESPrepare;
   amb->clear              = KSPAMBGMRESClear;
   amb->anypc              = PETSC_TRUE;

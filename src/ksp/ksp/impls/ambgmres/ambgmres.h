@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   GMRES and flexible GMRES on passes over the basis: what the host's and the device's solve share
+   GMRES and flexible GMRES on passes over the basis: the common part of the solves on host and device
 */
 #pragma once
 

@@ -14,7 +14,7 @@
 
 typedef struct _KSPAMBGMRES Context;
 
-/* Vectors in ksp->work: the product; what is multiplied; one for the residual; what a preconditioner is applied to */
+/* Vectors in ksp->work: the product, the operand, the residual, the operand of the preconditioner */
 enum {
   WORK_W,
   WORK_P,
@@ -87,7 +87,7 @@ static PetscErrorCode Multiply(KSP ksp, KSPAMB *amb, const KSPAMBQueue *q)
 
   PetscFunctionBegin;
   PetscCall(VecCUDAGetArrayWrite(u, &write));
-  CALL(FusedBasisDeviceTake(amb->gmres->device, q->pass.n, (SysReal *)write, q->stream));
+  CALL(FusedBasisDeviceGetNewest(amb->gmres->device, q->pass.n, (SysReal *)write, q->stream));
   PetscCall(VecCUDARestoreArrayWrite(u, &write));
   if (amb->gmres->flexible) {
     PetscCall(KSP_PCApply(ksp, u, p));

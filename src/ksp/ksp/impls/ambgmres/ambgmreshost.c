@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   GMRES and flexible GMRES on the host. The mathematics, the tests and their order are those of PETSc's gmres and fgmres.
+   GMRES and flexible GMRES on the host. The mathematics, the tests and their order equal PETSc's gmres and fgmres.
 
    Where passes apply the preconditioner and the matrix is an AIJ, a vector of the basis keeps the length that the orthogonalisation leaves, and a factor is stored
    beside it: no pass normalises it. The next vector gets the factor of the last one while it is orthogonalised.
@@ -61,7 +61,7 @@ static PetscErrorCode GMRESRun(KSP ksp, KSPAMB *amb, FusedBasisFunction f, Fused
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Subtracts from w what the sums of a pass say. first: w is the product with the stored vector m - 1. Returns with a reason if a sum is not finite. */
+/* Subtracts from w the components that a pass has summed. first: w is the product with the stored vector m - 1. Returns with a reason if a sum is not finite. */
 static PetscErrorCode GMRESSubtract(KSP ksp, KSPAMB *amb, PetscInt m, PetscBool first, Vec w, Vec z, SysReal *norm)
 {
   Context         *gmres = amb->gmres;

@@ -17,7 +17,7 @@ static struct {
 } constructors[8];
 static int nconstructor;
 
-/* The types of PETSc whose place is taken: -petscamb_for_ksp */
+/* -petscamb_for_ksp: the types of PETSc that petsc-amb replaces */
 static enum {
   KSPAMB_TAKES_NONE,
   KSPAMB_TAKES_SMOOTHERS,
@@ -27,7 +27,7 @@ static enum {
 /* The operations of vectors that passes stand for: the vectors of a program may have others */
 static struct _VecOps seqops, mpiops;
 
-/* ------------------------------------------------- may the fused passes serve? ------------------------------------------------- */
+/* ------------------------------------------------- do the fused passes support the solve? ------------------------------------------------- */
 
 PetscBool KSPAMBVecPlain(const struct _VecOps *o, const struct _VecOps *s)
 {
@@ -60,7 +60,7 @@ static PetscErrorCode KSPAMBVecSupports(Vec v, const char **why)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A type that nobody asked for by its name or by -petscamb_for_ksp serves the matrices of petsc-amb on GPUs alone */
+/* Without its name or -petscamb_for_ksp, a type solves systems with matrices of petsc-amb on GPUs only */
 static PetscErrorCode KSPAMBIsDefault(KSP ksp, KSPAMB *amb, PetscBool *is)
 {
   PetscFunctionBegin;
@@ -69,7 +69,7 @@ static PetscErrorCode KSPAMBIsDefault(KSP ksp, KSPAMB *amb, PetscBool *is)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode KSPAMBServes(KSP ksp, KSPAMB *amb, const char **why, PetscErrorCode (**solve)(KSP, KSPAMB *))
+PetscErrorCode KSPAMBSupports(KSP ksp, KSPAMB *amb, const char **why, PetscErrorCode (**solve)(KSP, KSPAMB *))
 {
   const MatShadowFormat *format;
   PetscBool              isdefault, scaled = PETSC_FALSE;
@@ -98,8 +98,8 @@ PetscErrorCode KSPAMBServes(KSP ksp, KSPAMB *amb, const char **why, PetscErrorCo
 #if !PETSC_VERSION_LT(3, 19, 0)
   else if (ksp->converged_neg_curve) *why = "negative curvature counts as convergence";
 #endif
-  if (!*why && amb->serves) PetscCall((*amb->serves)(ksp, amb, why));
-  if (!*why) PetscCall(KSPAMBDeviceServes(ksp, amb, why, solve));
+  if (!*why && amb->supports) PetscCall((*amb->supports)(ksp, amb, why));
+  if (!*why) PetscCall(KSPAMBDeviceSupports(ksp, amb, why, solve));
   if (!*why && !*solve && isdefault) *why = "the vectors are on the host, and -petscamb_for_ksp is not given";
   if (*why || *solve) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(KSPAMBVecSupports(ksp->vec_sol, why));
@@ -217,7 +217,7 @@ static PetscErrorCode KSPAMBAllocate(KSP ksp, KSPAMB *amb, PetscInt n)
     amb->d    = (SysReal *)SysAllocate(size);
     amb->size = amb->d ? size : 0;
     if (!amb->d) missing = 1;
-    PetscCall(PetscMemzero(&amb->kept, sizeof(amb->kept))); /* the new numbers are still to be made */
+    PetscCall(PetscMemzero(&amb->kept, sizeof(amb->kept))); /* the caller computes the new numbers */
   }
   PetscCall(PCGetOperators(ksp->pc, &A, NULL));
   PetscCall(PetscObjectGetId((PetscObject)A, &id));
@@ -251,8 +251,8 @@ PetscErrorCode KSPSolve_AMB(KSP ksp)
 
   PetscFunctionBegin;
   PetscCall(KSPAMBGet(ksp, &amb));
-  PetscCall(KSPAMBServes(ksp, amb, &why, &solve));
-  if (why && why != amb->reason) PetscCall(PetscInfo(ksp, "PETSc's own solve serves, since %s\n", why));
+  PetscCall(KSPAMBSupports(ksp, amb, &why, &solve));
+  if (why && why != amb->reason) PetscCall(PetscInfo(ksp, "PETSc's solve runs, since %s\n", why));
   amb->reason = why;
   amb->fused  = (PetscBool)!why;
   if (why) {
@@ -451,7 +451,7 @@ static PetscErrorCode KSPAMBCreatePETSc(KSP ksp, KSPType type)
   for (int k = 0; k < nconstructor; k++) {
     if (strcmp(constructors[k].type, type) == 0) create = constructors[k].create;
   }
-  PetscCheck(create, PETSC_COMM_SELF, PETSC_ERR_PLIB, "The type %s has not been looked up", type);
+  PetscCheck(create, PETSC_COMM_SELF, PETSC_ERR_PLIB, "The operations of the type %s are unknown", type);
   PetscCall((*create)(ksp));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -479,7 +479,7 @@ PetscErrorCode KSPAMBExtend(KSP ksp, KSPType type, PetscErrorCode (*solve)(KSP, 
 
 /* ------------------------------------------------- registration ------------------------------------------------- */
 
-/* The types of PETSc whose place is taken; set: the option was found */
+/* The types of PETSc that petsc-amb replaces; set: the option was found */
 static void KSPAMBSetReplaced(PetscBool set, PetscBool every)
 {
   if (set) takes = every ? KSPAMB_TAKES_ALL : KSPAMB_TAKES_NONE;
@@ -527,8 +527,8 @@ PetscErrorCode KSPAMBRegister(void)
   takes = KSPAMB_TAKES_SMOOTHERS;
 #endif
   KSPAMBSetReplaced(set, every);
-  PetscCall(VecAMBLookAt(VECSEQ, &seqops));
-  PetscCall(VecAMBLookAt(VECMPI, &mpiops));
+  PetscCall(VecAMBGetOperations(VECSEQ, &seqops));
+  PetscCall(VecAMBGetOperations(VECMPI, &mpiops));
   PetscCall(PetscLogEventRegister("KSPAMBPass", KSP_CLASSID, &KSP_AMBPass));
   PetscCall(PetscLogEventRegister("KSPAMBReduce", KSP_CLASSID, &KSP_AMBReduce));
   PetscFunctionReturn(PETSC_SUCCESS);

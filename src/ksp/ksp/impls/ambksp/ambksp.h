@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   What the KSP types of petsc-amb share. Each extends a type of PETSc: it has the operations of that type, but for the solve, which runs on fused passes where
-   these can serve, and is PETSc's own where they cannot.
+   The common part of the KSP types of petsc-amb. Each extends a type of PETSc: it has the operations of that type, except the solve, which runs on fused passes if
+   they support the system and the options, and calls PETSc's solve otherwise.
 */
 #pragma once
 
@@ -16,7 +16,7 @@
 
 typedef struct _KSPAMB KSPAMB;
 
-/* A set-up of a preconditioner, and the side that has its numbers */
+/* A set-up of a preconditioner, and the side, host or device, that has its numbers */
 typedef struct {
   const void      *side; /* NULL: there is none */
   PetscObjectId    pc, P;
@@ -34,13 +34,13 @@ struct _KSPAMB {
   struct _KSPOps base;    /* the operations of PETSc's type */
   KSPType        extends; /* that type */
   PetscErrorCode (*solve)(KSP, KSPAMB *);
-  PetscErrorCode (*solvedevice)(KSP, KSPAMB *);           /* the same with vectors on a GPU, or NULL */
-  PetscErrorCode (*serves)(KSP, KSPAMB *, const char **); /* says why neither of them can make a solve; NULL: nothing speaks against it */
-  PetscErrorCode (*prepare)(KSP, KSPAMB *);               /* before PETSc's own solve, or NULL */
-  PetscErrorCode (*clear)(KSPAMB *);                      /* destroys what the method has, or NULL */
-  const char *reason;                                     /* why the last solve was PETSc's own; NULL if it was not */
-  PetscBool   anypc;                                      /* the device applies any preconditioner by PCApply() */
-  PetscBool   fused;                                      /* the solve that runs, or the last one, is the one on fused passes */
+  PetscErrorCode (*solvedevice)(KSP, KSPAMB *);             /* the same with vectors on a GPU, or NULL */
+  PetscErrorCode (*supports)(KSP, KSPAMB *, const char **); /* sets *why if the type cannot solve this system; NULL if it can */
+  PetscErrorCode (*prepare)(KSP, KSPAMB *);                 /* before PETSc's own solve, or NULL */
+  PetscErrorCode (*clear)(KSPAMB *);                        /* destroys the method's data, or NULL */
+  const char *reason;                                       /* why PETSc solved the last system; NULL if it did not */
+  PetscBool   anypc;                                        /* the device applies any preconditioner by PCApply() */
+  PetscBool   fused;                                        /* the solve that runs, or the last one, is the one on fused passes */
 
   /* For that solve */
   const FusedKernels *kernels;
@@ -54,14 +54,14 @@ struct _KSPAMB {
   PetscInt            room_bs;
   FusedKind           room_kind;
   PetscBool           poison; /* the set-up of the preconditioner failed on this process */
-  PetscBool           keep;   /* d is made once for each set-up of the preconditioner, and not in every solve */
-  KSPAMBKept          kept;   /* what d was made of */
+  PetscBool           keep;   /* each set-up of the preconditioner computes d, in place of every solve */
+  KSPAMBKept          kept;   /* the set-up that d belongs to */
 
   /* For the solve on a GPU */
   struct _FusedDevice *device;
   Vec                  diagonal; /* the numbers of the preconditioner, as in FusedPass */
-  PetscInt             length;   /* iterations that are queued together */
-  PetscInt             replayed; /* how often a recorded piece of the last solve was run */
+  PetscInt             length;   /* iterations queued together */
+  PetscInt             replayed; /* how many times the last solve replayed its record */
 
   /* CG */
   PetscBool single;                            /* the form with a single reduction */
@@ -74,7 +74,7 @@ struct _KSPAMB {
 
   /* Chebyshev */
   PetscBool local;                                             /* the method makes no sums over processes */
-  PetscBool sweeps;                                            /* the caller of KSPAMBServes() applies PCSOR itself */
+  PetscBool sweeps;                                            /* the caller of KSPAMBSupports() applies PCSOR */
   PetscBool bounds;                                            /* scale, and quarter or the roots, are known */
   PetscBool fourth, optimized;                                 /* polynomials of the fourth kind, of the optimized fourth kind */
   PetscReal scale, quarter;                                    /* of the preconditioner; a quarter of alpha^2, where scaled eigenvalues lie between 1 - alpha and 1 + alpha */
@@ -99,7 +99,7 @@ struct _KSPAMB {
   Vec guess; /* the initial guess, which the solution leaves out with a preconditioner from the right */
 };
 
-/* Are the operations of a vector those that passes stand for, PETSc's own? */
+/* Returns PETSC_TRUE if the operations of a vector are PETSc's, which passes replace */
 PetscBool KSPAMBVecPlain(const struct _VecOps *ops, const struct _VecOps *petsc);
 
 /* Sets *owns to PETSC_FALSE if VecReplaceArray() may not replace the array of v, a vector of a solve on the host */
@@ -109,14 +109,13 @@ extern PetscErrorCode KSPAMBVecOwnsArray(Vec v, PetscBool *owns);
 PetscErrorCode KSPAMBExtend(KSP, KSPType, PetscErrorCode (*solve)(KSP, KSPAMB *), KSPAMB **);
 PetscErrorCode KSPAMBGet(KSP, KSPAMB **);
 
-/* May a solve run on passes? Says why not, or sets solve. All processes come to the same answer. */
-PetscErrorCode KSPAMBServes(KSP, KSPAMB *, const char **why, PetscErrorCode (**solve)(KSP, KSPAMB *));
+/* Sets *why if no pass supports the solve, or *solve otherwise, the same on all processes */
+PetscErrorCode KSPAMBSupports(KSP, KSPAMB *, const char **why, PetscErrorCode (**solve)(KSP, KSPAMB *));
 
 /* The operation solve of all types of petsc-amb */
 PetscErrorCode KSPSolve_AMB(KSP);
 
-/* Runs a pass on these vectors, with so many operations for each entry. KSPAMB_WRITES() of vectors says which ones the pass writes. The sums are those of this
-   process. */
+/* Runs a pass on these vectors; flops: operations an entry; written: KSPAMB_WRITES() of the vectors that the pass writes. Sets this process's sums. */
 #define KSPAMB_WRITES(vector) (1U << FUSED_##vector)
 PetscErrorCode KSPAMBRun(KSP, KSPAMB *, FusedFunction, FusedPass *, const Vec v[FUSED_VECTORS], unsigned written, int flops, SysReal sums[FUSED_SUMS]);
 
@@ -124,14 +123,14 @@ PetscErrorCode KSPAMBRun(KSP, KSPAMB *, FusedFunction, FusedPass *, const Vec v[
 PetscErrorCode KSPAMBPassBegin(KSP);
 PetscErrorCode KSPAMBPassEnd(KSP);
 
-/* Finds out whether passes can apply the preconditioner, and sets kind and bs */
+/* Sets kind and bs: whether passes can apply the preconditioner */
 PetscErrorCode KSPAMBCheckPC(KSP, KSPAMB *);
 
-/* Are the numbers of the preconditioner on this side still those of its last set-up? If not, takes note that they will be. */
+/* Sets *same if the numbers of the preconditioner on this side are current; otherwise marks them as current, and the caller computes them */
 PetscErrorCode KSPAMBKeeps(KSP, KSPAMB *, const void *side, PetscInt n, PetscBool *same);
 
-/* Says why the device cannot make a solve with vectors on a GPU, or sets solve. The numbers of the preconditioner are made in ksp->work. */
-SYS_DEVICE PetscErrorCode KSPAMBDeviceServes(KSP ksp, KSPAMB *amb, const char **why, PetscErrorCode (**solve)(KSP, KSPAMB *)) SYS_STUB(PETSC_SUCCESS);
+/* Sets *why if the device does not support the solve, or *solve otherwise. GetPC() computes the numbers of the preconditioner in ksp->work. */
+SYS_DEVICE PetscErrorCode KSPAMBDeviceSupports(KSP ksp, KSPAMB *amb, const char **why, PetscErrorCode (**solve)(KSP, KSPAMB *)) SYS_STUB(PETSC_SUCCESS);
 SYS_DEVICE PetscErrorCode KSPAMBDeviceGetPC(KSP ksp, KSPAMB *amb, PetscInt n, const SysReal **d) SYS_STUB(PETSC_SUCCESS);
 SYS_DEVICE PetscErrorCode KSPAMBDeviceClear(KSPAMB *amb) SYS_STUB(PETSC_SUCCESS);
 SYS_DEVICE PetscErrorCode KSPAMBCGSolveDevice(KSP ksp, KSPAMB *amb) SYS_STUB(PETSC_SUCCESS);
@@ -141,28 +140,28 @@ SYS_DEVICE PetscErrorCode KSPAMBChebyshevSolveDevice(KSP ksp, KSPAMB *amb) SYS_S
 /* Adds n sums over all processes */
 PetscErrorCode KSPAMBReduce(KSP, const KSPAMB *, PetscInt n, SysReal sums[]);
 
-/* The same in two steps, between which the processes may work */
+/* The same in two steps; the processes may compute in between */
 PetscErrorCode KSPAMBReduceBegin(KSP, const KSPAMB *, PetscInt n, SysReal sums[], MPI_Request *);
 PetscErrorCode KSPAMBReduceEnd(KSP, const KSPAMB *, MPI_Request *);
 
-/* Fills v with infinities if the set-up of the preconditioner failed here, so that the next norm is none on all processes */
+/* Fills v with infinities if the set-up of the preconditioner failed here, so that the next norm is not finite on all processes */
 PetscErrorCode KSPAMBPoison(const KSPAMB *, Vec v);
 
 /* The residual of the start: b - A x, or b */
 PetscErrorCode KSPAMBResidual(KSP, Mat, Vec r);
 
-/* Shows the norm of an iteration to histories, monitors and the test */
+/* Passes the norm of an iteration to histories, monitors and the convergence test */
 PetscErrorCode KSPAMBTest(KSP, PetscInt its, PetscReal norm);
 
-/* CG on the host and on a device: the objective function 1/2 x'Ax - x'b at the start, for the PETSc versions that can be asked for it; the ends without a solution.
-   old is the number of the iteration before. */
+/* CG on the host and on a device: the objective function 1/2 x'Ax - x'b at the start, for PETSc versions that have it, and the ends without a solution. old: the
+   number of the previous iteration. */
 PetscErrorCode KSPAMBCGObjective(KSP, KSPAMB *, Vec r);
 PetscErrorCode KSPAMBCGZero(KSP);
 PetscErrorCode KSPAMBCGIndefinitePC(KSP, PetscReal beta, PetscReal old);
 PetscErrorCode KSPAMBCGIndefiniteMat(KSP, PetscReal dpi, PetscReal old);
 
-/* Registers a type that extends one of PETSc's, and in the place of that one chosen(), which calls KSPAMBCreateChosen(). With -petscamb_for_ksp that is the new type, and on
-   GPUs without the option if it is a smoother. */
+/* Registers a type that extends one of PETSc's, and replaces the constructor of that one by chosen(), which calls KSPAMBCreateChosen(). It creates the new type with
+   -petscamb_for_ksp, and without the option for smoothers on GPUs. */
 PetscErrorCode KSPAMBRegister(void);
 PetscErrorCode KSPAMBRegisterType(KSPType own, KSPType petsc, PetscErrorCode (*create)(KSP), PetscErrorCode (*chosen)(KSP));
 

@@ -13,7 +13,7 @@
 static struct _VecOps cudaops[2];
 static PetscBool      cudaops_known = PETSC_FALSE;
 
-static PetscErrorCode KSPAMBDeviceVecSupports(Vec v, PetscBool mpi, PetscBool *serves)
+static PetscErrorCode KSPAMBDeviceVecSupports(Vec v, PetscBool mpi, PetscBool *supported)
 {
   struct _VecOps ops = *v->ops;
   PetscBool      cuda, bound;
@@ -22,11 +22,11 @@ static PetscErrorCode KSPAMBDeviceVecSupports(Vec v, PetscBool mpi, PetscBool *s
   PetscCall(VecAMBRestoreOperations(mpi, &ops));
   PetscCall(PetscObjectTypeCompare((PetscObject)v, mpi ? VECMPICUDA : VECSEQCUDA, &cuda));
   PetscCall(VecBoundToCPU(v, &bound));
-  *serves = (PetscBool)(cuda && !bound && KSPAMBVecPlain(&ops, &cudaops[mpi]));
+  *supported = (PetscBool)(cuda && !bound && KSPAMBVecPlain(&ops, &cudaops[mpi]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode KSPAMBDeviceServes(KSP ksp, KSPAMB *amb, const char **why, PetscErrorCode (**solve)(KSP, KSPAMB *))
+PetscErrorCode KSPAMBDeviceSupports(KSP ksp, KSPAMB *amb, const char **why, PetscErrorCode (**solve)(KSP, KSPAMB *))
 {
   PetscBool    seq, mpi, plain = PETSC_TRUE;
   PetscBool    reach = PETSC_TRUE;
@@ -39,8 +39,8 @@ PetscErrorCode KSPAMBDeviceServes(KSP ksp, KSPAMB *amb, const char **why, PetscE
   PetscCall(PetscObjectTypeCompare((PetscObject)ksp->vec_sol, VECMPICUDA, &mpi));
   if (!seq && !mpi) PetscFunctionReturn(PETSC_SUCCESS);
   if (!cudaops_known) {
-    PetscCall(VecAMBLookAt(VECSEQCUDA, &cudaops[0]));
-    PetscCall(VecAMBLookAt(VECMPICUDA, &cudaops[1]));
+    PetscCall(VecAMBGetOperations(VECSEQCUDA, &cudaops[0]));
+    PetscCall(VecAMBGetOperations(VECMPICUDA, &cudaops[1]));
   }
   cudaops_known = PETSC_TRUE;
   for (PetscInt k = 0; k < ksp->nwork && plain; k++) PetscCall(KSPAMBDeviceVecSupports(ksp->work[k], mpi, &plain));

@@ -9,7 +9,7 @@
 #include "ksp/ksp/impls/ambksp/ambksp.h"
 #include "ksp/ksp/impls/fused/fusedcuda.h"
 
-/* How products are made: by a format, with several processes by a format and a halo, or by PETSc if both are NULL. An error of PETSc is kept, since a queue returns a
+/* Who multiplies: a format, on several processes a format and a halo, or PETSc if both are NULL. Stores an error of PETSc, since a queue returns a
    SysStatus. */
 typedef struct {
   const MatShadowOps *ops;
@@ -45,7 +45,7 @@ struct _KSPAMBQueue {
   PetscReal    objective; /* of the start */
 };
 
-/* Clears the queue and sets the product, the stream and the preconditioner, whose numbers are made in ksp->work[0] */
+/* Clears the queue and sets the product, the stream and the preconditioner, whose numbers lie in ksp->work[0] */
 PetscErrorCode KSPAMBQueueSetUp(KSP, KSPAMB *, KSPAMBQueue *);
 
 /* Tells PETSc that the vectors have new values on the GPU, and gets their arrays */
@@ -72,7 +72,7 @@ SysStatus KSPAMBQueueGather(const KSPAMBQueue *, KSPAMBProduct *, SysStream);
 /* Queues something with PETSc's product, which may convert the matrix */
 PetscErrorCode KSPAMBQueueByPETSc(KSPAMB *, KSPAMBQueue *, SysStatus (*)(KSPAMB *, const KSPAMBQueue *, KSPAMBProduct *, SysStream));
 
-/* Ends a pass with sums: gathers those of other processes, and calls the function; with one process the pass has ended itself */
+/* Ends a pass with sums: gathers the sums of other processes, and calls the function; no-op on one process */
 SysStatus KSPAMBQueueFinish(KSPAMB *, const KSPAMBQueue *, KSPAMBProduct *, SysStatus (*finish)(FusedDevice *, SysStream), SysStream);
 SysStatus KSPAMBQueueFinishNorm(KSPAMB *, const KSPAMBQueue *, KSPAMBProduct *, SysStatus (*finish)(FusedDevice *, FusedNorm, SysStream), SysStream);
 

@@ -4,7 +4,7 @@
 #include "ksp/ksp/impls/ambksp/ambkspqueue.h"
 
 /* Iterations that are queued together, unless a test sets another number: about as many as take QUEUED seconds at RATE bytes a second. Short iterations hide the
-   work of the host; of long ones few are queued, since up to two blocks of products are made in vain after the last iteration. */
+   work of the host; of long ones few are queued, since up to two blocks of products run in vain after the last iteration. */
 #define LENGTH 16
 #define QUEUED 200e-6
 #define RATE   3.5e12

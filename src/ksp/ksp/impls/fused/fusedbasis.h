@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
    Passes over all vectors of a Krylov basis on the host, for GMRES. Classical and modified Gram-Schmidt need one pass that reads the basis for all products, and one
-   that subtracts. Modified Gram-Schmidt is that of Swirydowicz, Langou, Ananthan, Yang and Thomas, "Low synchronization Gram-Schmidt and generalized minimal
-   residual algorithms", Numer. Linear Algebra Appl. 28 (2021): besides V'w, the pass makes the products of the newest vector of the basis with those before it, and
+   that subtracts. Modified Gram-Schmidt follows Swirydowicz, Langou, Ananthan, Yang and Thomas, "Low synchronization Gram-Schmidt and generalized minimal
+   residual algorithms", Numer. Linear Algebra Appl. 28 (2021): besides V'w, the pass computes the products of the newest vector of the basis with those before it, and
    a triangular solve of as many rows as there are vectors gives the coefficients.
 
    A pass runs over blocks of FUSED_BASIS_BLOCK entries, and each block over the vectors of the basis, four at a time. As in the other passes, sums depend neither on

@@ -560,7 +560,7 @@ SysStatus FusedBasisDeviceFinishUpdate(FusedBasisDevice *f, int again, SysStream
   return SysLaunch(FusedBasisFinishUpdateKernel, 1, SYS_THREADS, BasisSharedUpdate(f), stream, f->view, again);
 }
 
-SysStatus FusedBasisDeviceTake(FusedBasisDevice *f, int64_t n, SysReal *u, SysStream stream)
+SysStatus FusedBasisDeviceGetNewest(FusedBasisDevice *f, int64_t n, SysReal *u, SysStream stream)
 {
   return SysLaunch(FusedBasisTakeKernel, SysBlocksLoop(n), SYS_THREADS, 0, stream, f->view, n, u);
 }

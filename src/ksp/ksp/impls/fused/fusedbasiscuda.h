@@ -3,7 +3,7 @@
    GMRES on a CUDA device: the basis, the small least-squares problem and the tests live there, so that the host may queue iterations ahead of their results, as in
    fusedcuda.h. Real numbers only.
 
-   An iteration is the product w = A p, dots, and an update; its kernels find the number of the vector in the state, so that one record serves all iterations of a cycle.
+   An iteration is the product w = A p, dots, and an update; its kernels find the number of the vector in the state, so that all iterations of a cycle replay one record.
    p and w are two arrays of the caller. With a refinement, dots and update follow once more; they do nothing if the first norm needs no refinement.
 
        dots     h = V'(M w)        a read of the basis
@@ -24,10 +24,10 @@ extern "C" {
 #define FUSED_BASIS_MOST 256 /* vectors before a restart, at most */
 
 typedef struct {
-  int     restart, flexible; /* flexible: the ends are those of fgmres */
+  int     restart, flexible; /* flexible: ends as fgmres does */
   int     stored;            /* the preconditioned basis is stored, by FusedBasisDeviceStore() */
   int     modified, refine;  /* modified Gram-Schmidt; classical with a refinement never (0), if needed (1), always (2) */
-  int     given;             /* p is made by the caller, of the vector that FusedBasisDeviceTake() gives */
+  int     given;             /* the caller computes p, from the vector of FusedBasisDeviceGetNewest() */
   SysReal haptol, breakdowntol;
 } FusedBasisMethod;
 
@@ -45,11 +45,11 @@ SysStatus FusedBasisDeviceCreate(FusedBasisDevice **, FusedDevice *, int64_t n, 
 void      FusedBasisDeviceDestroy(FusedBasisDevice **);
 void      FusedBasisDeviceSet(FusedBasisDevice *, const FusedBasisMethod *);
 
-/* Makes room for m vectors of the basis, and for the preconditioned ones if these are stored. Vectors stay where they are. */
+/* Allocates m vectors of the basis, and the preconditioned ones if stored; existing vectors do not move */
 SysStatus FusedBasisDeviceRoom(FusedBasisDevice *, int m, SysStream);
 
-/* Returns the number of sums of dots, of which those after the newest vector mean nothing; the other passes have one. The sums of this process, and the place of those of
-   all, in groups of at most FUSED_BASIS_GROUP numbers: first the numbers of the first process, then those of the next one */
+/* Returns the number of sums of dots; sums after the newest vector mean nothing; the other passes have one. *mine: this process's sums; *all: space for the sums of all
+   processes, in groups of at most FUSED_BASIS_GROUP numbers: the first process's, then the next one's */
 #define FUSED_BASIS_GROUP 64
 int FusedBasisDeviceSums(const FusedBasisDevice *, SysReal **mine, SysReal **all);
 
@@ -57,14 +57,14 @@ int FusedBasisDeviceSums(const FusedBasisDevice *, SysReal **mine, SysReal **all
 SysStatus FusedBasisDeviceStart(FusedBasisDevice *, const FusedBasisPass *, int first, SysStream);
 SysStatus FusedBasisDeviceFinishStart(FusedBasisDevice *, int first, SysStream);
 
-/* The passes of an iteration; again: those of a refinement */
+/* The passes of an iteration, or of a refinement if again */
 SysStatus FusedBasisDeviceDots(FusedBasisDevice *, const FusedBasisPass *, int again, SysStream);
 SysStatus FusedBasisDeviceFinishDots(FusedBasisDevice *, int again, SysStream);
 SysStatus FusedBasisDeviceUpdate(FusedBasisDevice *, const FusedBasisPass *, int again, SysStream);
 SysStatus FusedBasisDeviceFinishUpdate(FusedBasisDevice *, int again, SysStream);
 
 /* u = the newest vector of the basis, of norm 1; stores p as the preconditioned one */
-SysStatus FusedBasisDeviceTake(FusedBasisDevice *, int64_t n, SysReal *u, SysStream);
+SysStatus FusedBasisDeviceGetNewest(FusedBasisDevice *, int64_t n, SysReal *u, SysStream);
 SysStatus FusedBasisDeviceStore(FusedBasisDevice *, int64_t n, const SysReal *p, SysStream);
 
 /* Solves the triangular system: at a restart only if the basis is full and no test holds. Then to = from + M V y, or to = V y if from is NULL; FusedBasisDeviceAdd() adds

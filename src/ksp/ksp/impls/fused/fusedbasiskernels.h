@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   The passes over a Krylov basis, a template: the file that includes it includes fusedkernels.h first
+   The passes over a Krylov basis, the end of fused_isa.c
 */
 #include "ksp/ksp/impls/fused/fusedbasis.h"
 
@@ -84,7 +84,7 @@ static SYS_INLINE void BasisUpdateOf(const int count, const int scaled, const Sy
   FUSED_LOOP(UPDATE_BASIS);
 }
 
-/* Returns how many vectors are done */
+/* Returns the number of vectors done */
 static SYS_INLINE int BasisUpdate(const int scaled, const FusedBasis *f, int i, int64_t lo, int64_t hi)
 {
   const int left = f->m - i;

@@ -2,10 +2,10 @@
 /*
    The passes of conjugate gradients on a CUDA device
 
-   A pass with sums leaves those of its thread blocks. The next pass adds them up, each thread block for itself: this costs a read of some kilobytes, and spares the
-   wait for a last thread block. All thread blocks then come to the same state of the iteration, and the first one stores it for the pass after that. It stores to
-   another place than the one that the others may still read: a pass goes from one of two places to the other. In the form with a single reduction a pass adds up the
-   sums of the last one and leaves its own, which have two places too.
+   A pass with sums writes one sum a thread block. In the next pass, every thread block adds up all of them: this costs a read of some kilobytes, and saves the
+   wait for a last thread block. So all thread blocks compute the same state of the iteration, and the first one stores it for the pass after that. There are two
+   states in memory, since other thread blocks may still read the old one: a pass reads one and writes the other. In the form with a single reduction a pass adds up
+   the sums of the last pass and writes new ones, so that there are two arrays of sums as well.
 
    A pass may start while the last kernel in the stream still runs. Until SysWait() it reads nothing but M.
 */
@@ -14,26 +14,26 @@
 #include "ksp/ksp/impls/fused/fusedcuda.cuh"
 
 #define PASS_THREADS    512
-#define PASS_GRID       264 /* thread blocks, at most: a large GPU runs about as many at a time. A number for all GPUs gives the same bits on all. */
+#define PASS_GRID       264 /* most thread blocks: about as many as a large GPU runs at a time; the same on all GPUs, for the same bits */
 #define PASS_WARPS      (PASS_THREADS / SYS_WARP)
 #define FUSED_SUMS_MOST 4096 /* most sums that each thread block of a pass adds up */
-#define FOLDED          64   /* what is left of more than that */
+#define FOLDED          64   /* partial sums after a fold of more than FUSED_SUMS_MOST */
 
 static_assert(2 * PASS_GRID < FUSED_LEFT && PASS_GRID >= FOLDED, "room for the sums of a pass");
 static_assert(FUSED_BLOCKS_MAX <= PASS_THREADS, "a thread for each row of a block of M");
 
-/* Where a pass leaves the sums of its thread blocks. With several processes the last thread block adds them up for the others. */
+/* The memory for the sums of a pass. With several processes the last thread block adds them up, in mine. */
 typedef struct {
   SysReal  *sum, *mine; /* mine: NULL with one process */
   unsigned *arrived;
 } FusedLeft;
 
-/* What links a pass with those before and after it */
+/* The input from the previous pass, and the output for the next one */
 struct FusedLink {
-  SysReal    *history; /* in the state that is reported */
+  SysReal    *history; /* in the state that goes to the host */
   FusedState *from, *to;
-  FusedParts  step, dot; /* sums to add up: z.r and those of the norm; p.w */
-  FusedLeft   left;      /* where the pass leaves its own */
+  FusedParts  step, dot; /* sums to add up: z.r and the sums of the norm; p.w */
+  FusedLeft   left;      /* memory for the sums of this pass */
   FusedNorm   norm;
 };
 
@@ -137,7 +137,7 @@ static __device__ inline void FusedPassSum(SysReal sum[SUMS])
   }
 }
 
-/* Adds the part of a thread */
+/* Adds a thread's part of the sums */
 template <int SUMS>
 static __device__ inline void FusedPartsOf(const FusedParts &parts, int64_t first, int64_t end, SysReal sum[SUMS])
 {
@@ -148,9 +148,9 @@ static __device__ inline void FusedPartsOf(const FusedParts &parts, int64_t firs
   }
 }
 
-/* Ends a pass with the sums of a thread block, which thread 0 has */
+/* Ends a pass: stores the sums of the thread block, from thread 0 */
 template <int SUMS>
-static __device__ inline void FusedPassLeave(const FusedLeft &left, SysReal sum[SUMS])
+static __device__ inline void FusedPassStoreSums(const FusedLeft &left, SysReal sum[SUMS])
 {
   __shared__ bool last;
 
@@ -173,7 +173,7 @@ static __device__ inline void FusedPassLeave(const FusedLeft &left, SysReal sum[
 #define STATE_WORDS (int)(offsetof(FusedState, history) / sizeof(int))
 static_assert(STATE_WORDS <= PASS_THREADS, "a thread for each word of the state");
 
-/* Brings the state up to date, in s of each thread block: with the sums of the last step, then with those of the last product */
+/* Brings the state up to date, in s of each thread block: with the sums of the last step, then of the last product */
 template <bool STEP, bool DOT, bool SINGLE>
 static __device__ inline void FusedAdvance(const FusedLink &l, FusedState *s)
 {
@@ -252,7 +252,7 @@ static __global__ void __launch_bounds__(PASS_THREADS, 2) FusedDotKernel(const F
   TILES(LOAD, EACH(u, k) sum[0] += p0[u] * w0[u])
 #undef LOAD
   FusedPassSum<1>(sum);
-  FusedPassLeave<1>(left, sum);
+  FusedPassStoreSums<1>(left, sum);
 }
 
 /* The step, or the pass of the form with a single reduction. w and z may be the same array in the former. */
@@ -305,7 +305,7 @@ static __global__ void __launch_bounds__(PASS_THREADS, 2) FusedStepKernel(const 
 #undef LOAD
 #undef WORK
   FusedPassSum<2>(sum);
-  FusedPassLeave<2>(l.left, sum);
+  FusedPassStoreSums<2>(l.left, sum);
 }
 
 /* The same with dense blocks of M: a thread block takes whole blocks, and hands the residual around in shared memory */
@@ -352,10 +352,10 @@ static __global__ void __launch_bounds__(PASS_THREADS, 2) FusedStepBlocksKernel(
     sum[1] += l.norm == FUSED_NORM_R ? r0 * r0 : z0 * z0;
   }
   FusedPassSum<2>(sum);
-  FusedPassLeave<2>(l.left, sum);
+  FusedPassStoreSums<2>(l.left, sum);
 }
 
-/* Adds up sums, so many in each thread block */
+/* Adds up sums; each: the sums a thread block */
 template <int SUMS>
 static __global__ void __launch_bounds__(PASS_THREADS) FusedFoldKernel(const FusedParts parts, int64_t each, const FusedLeft left)
 {
@@ -366,7 +366,7 @@ static __global__ void __launch_bounds__(PASS_THREADS) FusedFoldKernel(const Fus
   SysWait();
   FusedPartsOf<SUMS>(parts, first, first + each < parts.n ? first + each : parts.n, sum);
   FusedPassSum<SUMS>(sum);
-  FusedPassLeave<SUMS>(left, sum);
+  FusedPassStoreSums<SUMS>(left, sum);
 }
 
 /* Brings the state up to date after the last step that is queued, and leaves one number of the last product, wherever its sums are: the next pass may be a recorded one,
@@ -410,7 +410,7 @@ static __global__ void __launch_bounds__(SYS_THREADS) FusedStartKernel(const Fus
   if (FusedGridSum<2>(shared, sum)) FusedFinishStart(shared.state, norm, sum);
 }
 
-/* Ends a start whose sums have been gathered from all processes */
+/* Ends a start after the exchange of sums */
 static __global__ void FusedFinishStartKernel(FusedState *state, FusedNorm norm, const SysReal *all, int nproc)
 {
   SysReal sum[FUSED_DEVICE_SUMS];
@@ -439,7 +439,7 @@ static __global__ void FusedResumeKernel(FusedState *state)
 
 /* ------------------------------------------------- launches ------------------------------------------------- */
 
-/* A kernel that waits itself for the one before. Between kernels of NCCL none starts early. */
+/* Launches a kernel that waits for the previous one by SysWait(). Between kernels of NCCL none starts early. */
 template <typename... P, typename... Q>
 static SysStatus FusedLaunch(const FusedDevice *f, void (*kernel)(P...), unsigned grid, cudaStream_t stream, Q... args)
 {
@@ -465,13 +465,13 @@ static unsigned FusedGridOf(const FusedPass *pass)
   return FusedPassGrid(pass->n, FusedDeep(pass->n) ? DEEP * PASS_THREADS : PASS_THREADS);
 }
 
-/* Where a pass leaves sums: sum[], and as numbers of this process those from the first one on. Sums of products come after those of steps. */
+/* Returns the memory for the sums of a pass; first: the index in mine, where sums of products follow the sums of steps */
 static FusedLeft FusedLeftOf(const FusedDevice *f, SysReal *sum, int first)
 {
   return {sum, f->shared.mine ? f->shared.mine + first : NULL, f->shared.arrived};
 }
 
-/* What the next pass has to add up: the sums of so many thread blocks; or, with several processes, what is gathered of them */
+/* Returns the sums that the next pass adds up: one a thread block, or with several processes the gathered ones */
 template <int SUMS>
 static FusedParts FusedPartsLeft(const FusedDevice *f, const SysReal *sum, int64_t n)
 {
@@ -479,7 +479,7 @@ static FusedParts FusedPartsLeft(const FusedDevice *f, const SysReal *sum, int64
   return {f->gathered + FUSED_DEVICE_SUMS + (SUMS == 1 ? 2 : 0), f->nproc, FUSED_DEVICE_SUMS};
 }
 
-/* Goes on to the other place of the state */
+/* Swaps the two states */
 static FusedLink FusedLinkOf(FusedDevice *f, FusedNorm norm)
 {
   FusedLink l = {f->shared.state->history, f->state[f->at], f->state[1 - f->at], f->step, f->dot, FusedLeftOf(f, f->left[f->at], 0), norm};
@@ -583,7 +583,7 @@ SysStatus FusedDeviceSingle(FusedDevice *f, const FusedPass *pass, FusedNorm nor
   return FusedStepLaunch<true>(f, pass, norm, stream);
 }
 
-/* One thread block, which may store to the place that it has read */
+/* One thread block, which may overwrite the state that it has read */
 SysStatus FusedDeviceClose(FusedDevice *f, FusedNorm norm, SysStream stream)
 {
   FusedLink l = FusedLinkOf(f, norm);

@@ -32,12 +32,12 @@ struct _FusedDevice {
   FusedState  *state[2];  /* CG: two places of the state; the first is shared.state, which is reported */
   int          at;        /* the place that the next pass goes from */
   int          early;     /* kernels can start before the last has ended */
-  FusedParts   step, dot; /* CG: what the next passes add up */
+  FusedParts   step, dot; /* CG: the sums that the next passes add up */
   SysReal     *left[3];   /* CG: the sums of the thread blocks of a pass that goes from place 0 or 1, and those of a product */
   SysReal     *parts;     /* the sums that a product with sums leaves, room of them */
   int64_t      room;
   int          nproc;
-  SysReal     *gathered; /* the sums of this process, and those of all processes */
+  SysReal     *gathered; /* the sums of this process, and of all processes */
   char        *memory;
   FusedState  *slot; /* two, in pinned memory */
   cudaEvent_t  sent[2];

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   The passes of conjugate gradients on a CUDA device: all numbers of the iteration live on the device, which tests the norm itself. Once a test holds, all later
-   passes do nothing. The host may therefore queue several iterations, and learn later which was the last. Real numbers only.
+   The passes of conjugate gradients on a CUDA device: all numbers of the iteration live on the device, which also tests the norm. Once a test holds, all later
+   passes do nothing. So the host may queue several iterations, and find out later which was the last. Real numbers only.
 
    An iteration is FusedDeviceDirection(), the product w = A p with p.w, and FusedDeviceStep(). With a single reduction it is FusedDeviceSingle() and the product
-   s = A z with z.s. FusedDeviceClose() follows the last iteration that is queued. Sums are made in one order, which depends on the number of entries alone, but
-   for those of a product that makes them itself: the result depends neither on the GPU nor on the number of iterations that are queued together.
+   s = A z with z.s. FusedDeviceClose() follows the last queued iteration. The order of a sum depends on the number of entries alone, except for
+   sums that a product computes: the result depends neither on the GPU nor on the number of iterations queued together.
 */
 #pragma once
 
@@ -32,7 +32,7 @@ typedef enum {
   FUSED_STOP_DPI,  /* p.w is not finite */
   FUSED_STOP_MAT,  /* p.w is 0, or changed its sign; BiCGStab: v.q is 0 */
   FUSED_STOP_LAST, /* BiCGStab: t is 0; GMRES: a happy breakdown */
-  FUSED_STOP_FAR,  /* GMRES: at a restart the residual is not that of the recurrence */
+  FUSED_STOP_FAR,  /* GMRES: at a restart the residual differs from the recurrence's */
   FUSED_STOP_NULL, /* GMRES: the last rotation does not exist */
   FUSED_STOP_SMALL /* GMRES: the triangular matrix is singular at a restart */
 } FusedStop;
@@ -46,7 +46,7 @@ typedef enum {
 
 typedef struct {
   SysReal beta, betaold, dpi, dpiold, a, b; /* as in the iteration: z.r, p.w, the step along p, the part of the old direction */
-  SysReal norm, objective;                  /* objective: less that of the start */
+  SysReal norm, objective;                  /* objective: less the objective of the start */
   SysReal least, most;                      /* iterations stop at a norm up to least, and from most on */
   int     its, max_it;                      /* complete iterations */
   SysReal c, omega, rr;                     /* BiCGStab: the part of v in the direction, the step along r, r.r before it; beta is r.q, dpi is v.q */
@@ -58,8 +58,8 @@ typedef struct {
   SysReal history[FUSED_HISTORY];           /* the norm of iteration k is number (k - 1) % FUSED_HISTORY */
 } FusedState;
 
-/* Something that is queued once and run again and again, as a CUDA graph. Between the first two calls, of which the first one makes the record if it is NULL, what is
-   queued on *stream is not run but recorded, in the place of what was recorded before. *recorded is 0 if something cannot be recorded. */
+/* A record of work, as a CUDA graph, that runs many times. Between Begin() and End() the stream records work in place of running it, and replaces the earlier
+   record; Begin() creates the record if it is NULL. *recorded is 0 if some work cannot be recorded. */
 typedef struct _FusedRecord FusedRecord;
 
 SysStatus FusedRecordBegin(FusedRecord **, SysStream *stream);
@@ -78,7 +78,7 @@ SysStatus FusedDeviceDirection(FusedDevice *, const FusedPass *, FusedNorm, SysS
 SysStatus FusedDeviceStep(FusedDevice *, const FusedPass *, FusedNorm, SysStream);
 SysStatus FusedDeviceClose(FusedDevice *, FusedNorm, SysStream);
 
-/* The product of two vectors, p and w, or z and s. Or, of a product with a matrix that leaves n sums which add up to it: room for them, and what follows it */
+/* The product of two vectors, p and w, or z and s. Or, if a product with a matrix writes n partial sums: Room() returns space for them, and DotMade() adds them up */
 SysStatus FusedDeviceDot(FusedDevice *, const FusedPass *, FusedVector, FusedVector, SysStream);
 SysStatus FusedDeviceRoom(FusedDevice *, int64_t n, SysReal **sums);
 SysStatus FusedDeviceDotMade(FusedDevice *, int64_t n, SysStream);
@@ -113,7 +113,7 @@ SysStatus FusedDeviceBiStep(FusedDevice *, const FusedPass *, FusedNorm, SysStre
 SysStatus FusedDeviceBiResumeBegin(FusedDevice *, const FusedPass *, SysStream);
 SysStatus FusedDeviceBiResumeEnd(FusedDevice *, const FusedPass *, SysStream);
 
-/* For several processes, each with a device. With more than one, a pass leaves FUSED_DEVICE_SUMS numbers in *mine. The caller gathers those of all processes in
+/* For several processes, each with a device. With more than one, a pass leaves FUSED_DEVICE_SUMS numbers in *mine. The caller gathers the numbers of all processes in
    *all, in the order of the processes. The next pass of CG adds them up; a start and the passes of BiCGStab end by a function. All devices come to the same numbers. */
 SysStatus FusedDeviceShare(FusedDevice *, int nproc, SysReal **mine, SysReal **all);
 SysStatus FusedDeviceFinishStart(FusedDevice *, FusedNorm, SysStream);

@@ -2,7 +2,7 @@
 /*
    Passes over vectors on the host, for Krylov methods: each does the work of several operations of Vec and PC while an entry is in a register.
 
-   A pass runs over blocks of FUSED_BLOCK entries. The sums of a block are made in one order, and the sums of the blocks are added in one order: the result
+   A pass runs over blocks of FUSED_BLOCK entries. It sums within a block, and then over the blocks, in a fixed order: the result
    depends neither on the number of threads nor on the addresses of the vectors.
 */
 #pragma once
@@ -11,7 +11,7 @@
 
 #define FUSED_BLOCK 1024 /* entries: all vectors of a pass fit in the second-level cache */
 
-/* The vectors of a pass. Two of them may be the same array if the pass says so. */
+/* The vectors of a pass. Two may be the same array where FusedKernels says so. */
 typedef enum {
   FUSED_X, /* the solution */
   FUSED_R, /* the residual */
@@ -42,35 +42,35 @@ typedef struct {
   int            bs;
   int64_t        n;
   const SysReal *d;
-  SysReal        a, b, c; /* each pass says how it uses them */
+  SysReal        a, b, c; /* factors, whose use the passes of FusedKernels define */
   SysReal       *v[FUSED_VECTORS];
 } FusedPass;
 
-/* One pass over entries lo to hi - 1, which are whole blocks of M; adds nothing to sums but sets them */
+/* One pass over entries lo to hi - 1, which are whole blocks of M; sets the sums */
 typedef void (*FusedFunction)(const FusedPass *, int64_t lo, int64_t hi, SysReal sums[]);
 
 typedef struct {
   const char *name;
   int (*supported)(void);
 
-  /* The three sums of these passes are z.r, z.z and r.r; with FUSED_OTHER only r.r is set by the steps. w and z may be the same array. */
+  /* The three sums of these passes are z.r, z.z and r.r; with FUSED_OTHER, step and single set r.r only. w and z may be the same array, except in single. */
   FusedFunction step;   /* x += a p, unless there is no x; r -= a w; z = M r */
-  FusedFunction single; /* p = z + b p; w = s + b w; then as step. z may not be w */
-  FusedFunction apply;  /* z = M r; with FUSED_OTHER z is given */
+  FusedFunction single; /* p = z + b p; w = s + b w; then as step */
+  FusedFunction apply;  /* z = M r; with FUSED_OTHER the caller sets z */
 
   FusedFunction direction; /* p = z + b p, where p is not read if b is 0 */
   FusedFunction dot;       /* sums p.w */
   FusedFunction update;    /* x += a p */
 
-  /* BiCGStab, where FUSED_OTHER is as FUSED_NONE. With a z, M is applied from the right, to what is multiplied; without one from the left, to the product. */
+  /* BiCGStab, where FUSED_OTHER is as FUSED_NONE. With a z, M is applied from the right, to the operand; without one from the left, to the product. */
   FusedFunction bidirection; /* p = r + b p + c v, where p and v are not read if b is 0; z = M p */
   FusedFunction bishadow;    /* v = M v; sums v.q */
   FusedFunction bihalf;      /* r -= a v; z = M r */
   FusedFunction bidots;      /* t = M t; sums t.r, t.t and r.r */
   FusedFunction bistep;      /* x += a p + b r; r -= b t; sums r.q and r.r */
 
-  /* Chebyshev. x = a M (r - w) + b p + c z, where r is the right-hand side, p and z are the last two iterates and w is the product of the matrix and p. Without a
-     p, w is not read either; without a z, c z is left out. x may be p or z. w is overwritten with FUSED_BLOCKS. FUSED_OTHER is as FUSED_NONE. */
+  /* Chebyshev. x = a M (r - w) + b p + c z, where r is the right-hand side, p and z are the last two iterates and w is the product of the matrix and p. If p is NULL,
+     the pass reads neither p nor w; if z is NULL, c z is 0. x may be p or z. With FUSED_BLOCKS the pass overwrites w. FUSED_OTHER is as FUSED_NONE. */
   FusedFunction chebyshev;
 } FusedKernels;
 
@@ -90,8 +90,8 @@ typedef struct {
 int  FusedHostCreate(int64_t n, int bs, int nthread, FusedHost *);
 void FusedHostDestroy(FusedHost *);
 
-/* Runs a pass and returns its sums; no sums are made if sums is NULL */
+/* Runs a pass and returns its sums, unless sums is NULL */
 void FusedHostRun(const FusedHost *, FusedFunction, const FusedPass *, SysReal sums[FUSED_SUMS]);
 
-/* Copies n numbers by the threads that a pass will read them with, so that they lie near these */
+/* Copies n numbers, each by the thread that reads it in passes, so that it lies in that thread's memory */
 void FusedHostCopy(const FusedHost *, const SysReal *from, SysReal *to);

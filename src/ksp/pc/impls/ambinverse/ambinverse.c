@@ -105,7 +105,7 @@ static PetscErrorCode PCApplyTranspose_AMBInverse(PC pc, Vec x, Vec y)
 
    Set-up factors a dense matrix, on the host: n^3 multiplications and n^2 numbers for n rows, of which there may be 8,192.
 
-   The matrix must be regular and belong to one process. Solutions have errors that are larger than those of `PCLU` by up to the condition number of the matrix.
+   The matrix must be regular and belong to one process. Errors of solutions exceed the errors with `PCLU` by up to the condition number of the matrix.
 
    Errors:
 +  `PETSC_ERR_SUP`            - the matrix belongs to several processes

@@ -47,7 +47,7 @@ static void AmbLiveRestart(AmbDevice *A)
   A->info.live                          = 0;
 }
 
-/* Starts the choice; fixed: the thread block size is given. Without memory the model's kernel stays. */
+/* Starts the choice; fixed: the caller sets the thread block size. Without memory the model's kernel stays. */
 void AmbLiveCreate(AmbDevice *A, bool fixed)
 {
   static const int sizes[] = {64, 128, 256};

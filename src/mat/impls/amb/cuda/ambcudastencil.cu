@@ -6,7 +6,7 @@
    long stencils) besides x and y. Rows with other entries are multiplied from CSR. With groups of rows (several unknowns a node), diagonals count
    from the group's first row, and each row of a group has its own values.
 
-   A row's terms are added in the order of its columns: the sums have the bits of those of AmbMultMult() if that kernel assigns one lane to each row.
+   The kernels add a row's terms in the order of its columns: the sums have the bits of AmbMultMult() if that kernel assigns one lane to each row.
 
    ambhost.h has the idea.
 */

@@ -206,9 +206,6 @@ static PetscErrorCode MatAMBSetBlockSize_AMB(Mat A, PetscInt b)
   A block of b columns holds b values and one 16-bit index; columns of the block in which the row has no entry are filled with zeros. The traffic
   model counts the bytes of every block size and chooses the one with the fewest. The block size of `MatSetBlockSize()` has no influence.
 
-  The setting may be made at any time, before or after the assembly. A change drops the format; the next products convert the matrix anew. The values
-  of the matrix stay.
-
   Errors:
 . `PETSC_ERR_ARG_OUTOFRANGE` - `b` is negative or more than 10
 
@@ -217,7 +214,7 @@ static PetscErrorCode MatAMBSetBlockSize_AMB(Mat A, PetscInt b)
   PetscCall(MatAMBSetBlockSize(A, 3)); // three unknowns a node
 .ve
 
-.seealso: `MATAMB`, `MatShadowSetTune()`, `MatShadowGetInfo()`
+.seealso: `MatShadow`, `MATAMB`, `MatShadowSetTune()`, `MatShadowGetInfo()`
 @*/
 PetscErrorCode MatAMBSetBlockSize(Mat A, PetscInt b)
 {

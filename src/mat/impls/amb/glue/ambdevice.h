@@ -7,7 +7,7 @@
 #include "mat/shadow/core/shadowformat.h"
 #include "mat/impls/amb/cuda/ambcuda.h"
 
-/* Judges a finished layout by its stored bytes, not by those of the model, which samples rows. cuSPARSE took up to twice the time that its bytes
+/* Judges a finished layout by its stored bytes, not by the bytes of the model, which samples rows. cuSPARSE took up to twice the time that its bytes
    suggest, so a layout with up to AMB_DEVICE_MORE times the bytes can still be faster. */
 #define AMB_DEVICE_MORE 1.1
 

@@ -2,9 +2,9 @@
 /*
    Sums of a chunk with AVX2 or AVX-512 registers, for real scalars.
 
-   Blocks of one column load x entry by entry: on many processors the gather instruction was no faster, on some much slower. AVX-512 has both
-   variants, with equal sums. Longer blocks need no gather: a lane loads the block's stretch of x and keeps its partial sums in one register, which
-   the end of the chunk adds up.
+   A chunk has AMB_C rows, and each lane sums one of them. With blocks of one column, lanes load x entry by entry: on many processors the gather
+   instruction was no faster, on some much slower. AVX-512 has both variants, with equal sums. With longer blocks a lane loads consecutive entries
+   of x and keeps partial sums in one register, which the end of the chunk adds up.
 */
 #include <immintrin.h>
 
@@ -37,8 +37,8 @@ typedef __m256d Vec4;
 #endif
 
 /*
-   Prefetches one step of values 8 KiB ahead into the second-level cache, or into the first for long blocks, which use a line as fast as memory delivers
-   it. Without this the hardware prefetcher left a third of the bandwidth unused.
+   Prefetches one step of values 8 KiB ahead: into the second-level cache, or, for blocks of more than four columns, whose steps are longer, into the
+   first-level cache. With the hardware prefetcher alone a third of the bandwidth was unused.
 */
 static SYS_INLINE void AmbPrefetch(const SysStorage stored, const AmbHost *A, size_t at, const int b)
 {

@@ -33,7 +33,7 @@ SysStatus CcooDeviceCreate(const SysCSR *, const CcooParams *, int atomics, SysS
 SysStatus CcooDeviceUpdate(void *, const SysCSR *, SysStream); /* new values in the same pattern */
 
 /* CcooDeviceMult() computes z = alpha A x + beta y, CcooDeviceMultTranspose() the same with A^T, which the first such product stores in AMB's layout.
-   The CSR is that of the last update. y may be z; beta == 0: y is not read. */
+   The caller passes the CSR of the last update. y may be z; beta == 0: y is not read. */
 SysStatus CcooDeviceMult(void *, const SysCSR *, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z, SysStream);
 SysStatus CcooDeviceMultTranspose(void *, const SysCSR *, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z, SysStream);
 

@@ -78,7 +78,7 @@ static __global__ void CcooLayoutBegin(const CcooLayout L, int64_t nz, const int
   }
 }
 
-/* Finds the least column and the format of a chunk; one thread block a chunk. The format stays in origin[] while other blocks read that of the chunk. */
+/* Finds the least column and the format of a chunk; one thread block a chunk. The format stays in origin[] while other blocks read the chunk's. */
 static __global__ void CcooLayoutReach(const CcooLayout L, const int *j)
 {
   __shared__ int least[CCOO_REACH_THREADS / SYS_WARP], most[CCOO_REACH_THREADS / SYS_WARP];

@@ -238,9 +238,6 @@ MAT_SHADOW_SETTER(MatCCOOSetAtomics_CCOO, CcooMatParams, CcooCheckParams, q.atom
   Notes:
   Every row is padded with zeros to a multiple of `items` entries. On a GPU a chunk is multiplied by `block` threads, and a thread multiplies a group.
 
-  The setting may be made at any time, before or after the assembly. A change drops the format; the next products convert the matrix anew. The values
-  of the matrix stay.
-
   Errors:
 . `PETSC_ERR_ARG_OUTOFRANGE` - `block` or `items` is none of these
 
@@ -249,7 +246,7 @@ MAT_SHADOW_SETTER(MatCCOOSetAtomics_CCOO, CcooMatParams, CcooCheckParams, q.atom
   PetscCall(MatCCOOSetChunk(A, 128, 4)); // chunks of 512 entries
 .ve
 
-.seealso: `MATCCOO`, `MatCCOOSetTable()`
+.seealso: `MatShadow`, `MATCCOO`, `MatCCOOSetTable()`
 @*/
 PetscErrorCode MatCCOOSetChunk(Mat A, PetscInt block, PetscInt items)
 {
@@ -273,13 +270,10 @@ PetscErrorCode MatCCOOSetChunk(Mat A, PetscInt block, PetscInt items)
 
   Level: intermediate
 
-  Notes:
+  Note:
   Products have the same bits with and without a table.
 
-  The setting may be made at any time, before or after the assembly. A change drops the format; the next products convert the matrix anew. The values
-  of the matrix stay.
-
-.seealso: `MATCCOO`, `MatCCOOSetChunk()`
+.seealso: `MatShadow`, `MATCCOO`, `MatCCOOSetChunk()`
 @*/
 PetscErrorCode MatCCOOSetTable(Mat A, PetscBool table)
 {
@@ -303,13 +297,10 @@ PetscErrorCode MatCCOOSetTable(Mat A, PetscBool table)
 
   Level: advanced
 
-  Notes:
+  Note:
   With atomics the last bits of a product may change from one product to the next. Products on the host have no atomics.
 
-  The setting may be made at any time, before or after the assembly. A change drops the format; the next products convert the matrix anew. The values
-  of the matrix stay.
-
-.seealso: `MATCCOO`, `MatCCOOSetTable()`
+.seealso: `MatShadow`, `MATCCOO`, `MatCCOOSetTable()`
 @*/
 PetscErrorCode MatCCOOSetAtomics(Mat A, PetscBool atomics)
 {
@@ -335,7 +326,7 @@ static const char *const CcooOptions[] = {"mat_ccoo_block", "mat_ccoo_items", "m
 
    Chunks of equally many entries store rows and columns relative to their first ones, in as few bits as they need. If a chunk's values are among the 256 most
    frequent values of the matrix, a byte stands for each. Matrices with few distinct values take the least memory in this format. `MATAMB` with
-   `MatShadowSetValues()` was as fast or faster for these too, so `MATAUTOSPARSE` does not try `MATCCOO`. `MatShadow` has what all formats of petsc-amb have in common.
+   `MatShadowSetValues()` was as fast or faster for these too, so `MATAUTOSPARSE` does not try `MATCCOO`. `MatShadow` describes the common behavior of all formats of petsc-amb.
 
    Options Database Keys:
 +  -mat_type ccoo                  - sets the type, in `MatSetFromOptions()`

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   Template of the host's CCOO kernels; ccooparams.h has the layout. The including file defines SYS_ISA, the instruction set (sys/sysisa.h).
+   Template of the host's CCOO kernels; ccooparams.h has the layout. ccoo_isa.c includes it.
 
    The kernel multiplies a chunk in pieces of 64 groups. A 64-bit word marks the groups of a piece that end a row. A row's entries are then
    contiguous, and are multiplied four at a time.

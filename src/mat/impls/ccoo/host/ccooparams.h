@@ -5,7 +5,7 @@
    Idea. COO reads a row index an entry, and balances perfectly: each unit of work has the same number of entries, whatever the rows. CCOO keeps the
    balance and compresses the indices chunk by chunk, each chunk with the shortest format that fits it.
 
-   Layout. The entries, row by row, form groups of K entries of one row. A row's last group is padded with zeros, whose column is that of the row's
+   Layout. The entries, row by row, form groups of K entries of one row. Zeros pad a row's last group, in the column of the row's
    last entry; an empty row has one group of zeros. B consecutive groups are a chunk; the last chunk has fewer, a multiple of CCOO_GROUPS.
 
          K = 2:   row 0: a b | c 0      row 1: d e      row 2: f 0       groups: (ab)(c0)(de)(f0)

@@ -90,10 +90,10 @@ enum {
   PATTERN_32_1024,
   PATTERN_32_MORE, /* at most 3072 words */
   PATTERN_WINDOW,
-  PATTERN_KEPT_32, /* whose words were kept, by entries */
+  PATTERN_KEPT_32, /* with stored words, by entries */
   PATTERN_KEPT_64,
   PATTERN_KEPT_MORE,
-  PATTERN_SORTED_64, /* whose columns were kept */
+  PATTERN_SORTED_64, /* with stored columns */
   PATTERN_SORTED_MORE,
   PATTERN_SORT_64, /* whose columns were not kept: by products again */
   PATTERN_SORT_128,

@@ -297,7 +297,7 @@ static SysStatus HashLaunchPattern(const SpgemmOperands *P, const int *rows, int
   return SysLaunch(HashPatternKernel<T, LOG, R>, SysBlocks(n, TEAMS(T, LOG)), BLOCK(LOG), shared, stream, *P, rows, n, Ci, Cj);
 }
 
-/* ---- The pattern of rows whose words were kept ---- */
+/* ---- The pattern of rows with stored words ---- */
 
 #define KEPT_BLOCK 128
 

@@ -114,7 +114,7 @@ SysStatus SpgemmDeviceSortPattern(const SpgemmOperands *P, int bin, const int *r
   return SortAnyRows(P, bin, rows, n, NULL, &none, 0, Ci, Cj, stream);
 }
 
-/* Rows whose columns were kept */
+/* Rows with stored columns */
 template <int T>
 static __global__ void __launch_bounds__(BLOCK) SortCopyKernel(SpgemmSorted sorted, const int *rows, int n, const int *Ci, int *Cj)
 {

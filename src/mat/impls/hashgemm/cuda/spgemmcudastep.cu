@@ -600,7 +600,7 @@ static SysStatus StepRowValues(const SpgemmDevice *S, const SpgemmStep *step, co
   return StepJoin(&streams);
 }
 
-/* Computes values. A second request means that more will follow: from then on places are kept. */
+/* Computes values. A second request means that more will follow: from then on it stores places. */
 SysStatus SpgemmStepFirstValues(SpgemmDevice *S, SpgemmStep *step, const SysCSR *A, const SysCSR *B, const int *i, const int *j, SysScalar *a, cudaStream_t stream)
 {
   SYS_CALL(StepRowValues(S, step, A, B, i, j, a, stream));

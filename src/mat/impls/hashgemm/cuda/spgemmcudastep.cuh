@@ -33,7 +33,7 @@ typedef struct {
   SpgemmAccumulator accumulator;
   SpgemmArray       made_memory, made_column, made_value, made_place; /* until the first values exist */
   bool              made_values;                                      /* the values were computed with the pattern */
-  SpgemmArray       values_rows, part_memory, part, order, kinds;     /* for values: rows; parts, those of each kind, and their numbers */
+  SpgemmArray       values_rows, part_memory, part, order, kinds;     /* for values: rows; parts, the parts of each kind, and their numbers */
   double            pairs;                                            /* of parts and entries of A */
   SpgemmArray       line_memory, shifted, line, group;                /* lines of shifted rows, if any */
   int               groups;                                           /* number of groups */

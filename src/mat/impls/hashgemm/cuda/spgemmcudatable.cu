@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   SpGEMM on the device, accumulator hash, for comparison: the thesis's hash table, whose entries hold a column and its sum, one for each team of 8,
-   16 or 32 threads. The team adds one row of B after the other; then it sorts the columns, in registers or, if they are many, by one bit each, and
-   looks up their sums. A row is computed while it is counted. The table is in shared memory, and moves to global memory when a row has more columns.
+   SpGEMM on the device, accumulator hash, for comparison: the thesis's hash table, which stores columns and their sums, one table for each team
+   of 8, 16 or 32 threads. A team computes one row of the result: it adds one row of B after the other, sorts the columns, in registers or, if they are many,
+   by a bit set, and looks up their sums. There is no pass that only counts. The table is in shared memory, and moves to global memory if the row has
+   more columns than it holds.
 
    Source:
 .  * - Y. Nagasaka, "Performance optimization of sparse matrix kernels for many-core architectures", doctoral thesis, Tokyo Institute of Technology, 2019, chapter 5
@@ -29,7 +30,7 @@ struct TableRow {
   SysScalar value[1 << LOG];
   Entry     entry[T];
   int       column[1 << LOG];
-  unsigned  list[LOG < 9 ? 1 << LOG : SPGEMM_TABLE_SORTED]; /* the columns, in any order, as far as they fit; or one bit for each of a range */
+  unsigned  list[LOG < 9 ? 1 << LOG : SPGEMM_TABLE_SORTED]; /* the first columns found, unordered; or a bit set of a range of columns */
   unsigned  found;
 };
 
@@ -101,7 +102,7 @@ static __device__ __forceinline__ void TableSortRow(const Table &t, const unsign
   }
 }
 
-/* Writes a row with one warp, by one bit for each of the next 32 * words columns, from low on */
+/* Writes a row with one warp. Passes over the table collect the next 32 * words columns, from low on, in a bit set. */
 static __device__ void TableScanRow(const Table &t, unsigned *bits, unsigned words, int low, int found, int lane, int *column, SysScalar *value)
 {
   for (int done = 0; done < found;) {

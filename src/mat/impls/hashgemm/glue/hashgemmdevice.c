@@ -6,7 +6,7 @@
    host while the device computes the values. AIJCUSPARSE copies the pattern back, and the values are copied on the device. New values in the same
    pattern are computed in place, and nothing crosses the bus.
 */
-#include "mat/impls/hashgemm/glue/hashgemmdevicestub.h"
+#include "mat/impls/hashgemm/glue/hashgemm.h"
 
 #include "sys/sysmemory.h"
 #include "sys/systhreads.h"

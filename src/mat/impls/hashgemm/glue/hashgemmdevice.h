@@ -4,7 +4,7 @@
 */
 #pragma once
 
-#include "mat/impls/hashgemm/glue/hashgemmdevicestub.h"
+#include "mat/impls/hashgemm/glue/hashgemm.h"
 #include "mat/impls/hashgemm/cuda/hashgemmcuda.h"
 
 #include <petscdevice_cuda.h>

@@ -2,7 +2,7 @@
 /*
    The operands' changes since the last product
 */
-#include "mat/impls/hashgemm/glue/hashgemmdevicestub.h"
+#include "mat/impls/hashgemm/glue/hashgemm.h"
 
 /* Gets the state of everything but the entries */
 PetscErrorCode HashGEMMGlance(Mat A, HashGEMMSeen *seen)

@@ -5,7 +5,7 @@
 #pragma once
 
 #include "sys/sysnumbers.h"
-#include "mat/impls/hashgemm/glue/hashgemmdevicestub.h"
+#include "mat/impls/hashgemm/glue/hashgemm.h"
 
 /* Copies of rows of other processes. Each process sends runs of its entries, one for each row; a PetscSF would know each entry by itself. Entry k of n has place[k] in the arrays of
    the rows that the copies were put into. */

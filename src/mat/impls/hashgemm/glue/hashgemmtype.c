@@ -8,16 +8,16 @@ const char *const MatHashGEMMAccumulators[] = {"auto", "hash", "hashvec", "heap"
 
 /* ------------------------------------------------- dispatch ------------------------------------------------- */
 
-/* Sets *serves if all operands are AIJ, on the host or on a supported device; not for MAT_STRUCTURE_ONLY, because the products compute values with
+/* Sets *supported if all operands are AIJ, on the host or on a supported device; not for MAT_STRUCTURE_ONLY, because the products compute values with
    the pattern */
-static PetscErrorCode HashGEMMServes(Mat C, PetscBool *serves)
+static PetscErrorCode HashGEMMSupports(Mat C, PetscBool *supported)
 {
   Mat       operand[3];
   PetscBool seq[3];
 
   PetscFunctionBegin;
   MatProductGetOperands(C, operand);
-  *serves = PETSC_FALSE;
+  *supported = PETSC_FALSE;
   if (C->structure_only) PetscFunctionReturn(PETSC_SUCCESS);
   for (int k = 0; k < 3 && operand[k]; k++) {
     const MatShadowFormat *format;
@@ -30,7 +30,7 @@ static PetscErrorCode HashGEMMServes(Mat C, PetscBool *serves)
     PetscCall(PetscObjectBaseTypeCompare((PetscObject)operand[k], MATSEQAIJ, &seq[k]));
     if (seq[k] != seq[0]) PetscFunctionReturn(PETSC_SUCCESS);
   }
-  *serves = PETSC_TRUE;
+  *supported = PETSC_TRUE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -48,7 +48,7 @@ static PetscErrorCode HashGEMMTake(Mat C)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static const MatProductProvider MatProductProviderHashGEMM = {MATPRODUCTALGORITHMHASHGEMM, HashGEMMServes, HashGEMMTake};
+static const MatProductProvider MatProductProviderHashGEMM = {MATPRODUCTALGORITHMHASHGEMM, HashGEMMSupports, HashGEMMTake};
 
 /*@
   MatHashGEMMSetAccumulator - sets the data structure in which `MATPRODUCTALGORITHMHASHGEMM` gathers the entries of a row of the product
@@ -65,7 +65,7 @@ static const MatProductProvider MatProductProviderHashGEMM = {MATPRODUCTALGORITH
   Level: advanced
 
   Notes:
-  The accumulator of a product comes before that of the option, and the option before that of an operand; among operands the first that has one counts.
+  The accumulator of a product precedes the accumulator of the option, and the option precedes the accumulator of an operand; of several operands with an accumulator, the first counts.
 
   The default chooses for each group of rows by the number of products, of entries, and the reach of the columns.
 
@@ -123,7 +123,7 @@ static const char *const HashGEMMOptions[] = {"mat_hashgemm_accumulator", NULL};
    for the default algorithm of `MatMatMult()`, `MatTransposeMatMult()`, `MatMatTransposeMult()`, `MatPtAP()`, `MatRARt()` and
    `MatMatMatMult()`, which is `MATPRODUCTALGORITHMHASHGEMM`. All other types of petsc-amb have the same products.
 
-   There is no second copy, and products with vectors are those of `MATAIJ`.
+   There is no second copy, and `MATAIJ` computes products with vectors.
 
    With CUDA in PETSc and a GPU in the machine, the matrix is stored on the GPU, a `MATAIJCUSPARSE` by name, and these products run there.
 

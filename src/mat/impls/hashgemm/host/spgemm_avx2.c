@@ -116,7 +116,7 @@ static SYS_INLINE void RunAdd(const int some, int64_t n, double (*f)[SPGEMM_LANE
   }
 }
 
-static SYS_INLINE void RunTake(int64_t g, int64_t n, double (*sum)[SPGEMM_LANES], double *a)
+static SYS_INLINE void RunFlush(int64_t g, int64_t n, double (*sum)[SPGEMM_LANES], double *a)
 {
   for (int64_t q = 0; q < n; q += 4) {
     const __m256i m = Lanes(n - q);

@@ -599,7 +599,7 @@ static SYS_INLINE int64_t ShortSome(const int vectors, const int single, const S
 }
 
 /* Sorts n columns of up to `vectors` vectors and fetches their sums; reads and writes to the end of the last vector */
-static SYS_INLINE void StampTake(const int vectors, const struct SpgemmStamp *stamp, int64_t n, SysInt *j, SysScalar *a)
+static SYS_INLINE void StampGather(const int vectors, const struct SpgemmStamp *stamp, int64_t n, SysInt *j, SysScalar *a)
 {
   __m512i x[SPGEMM_SORT / 16];
 
@@ -620,7 +620,7 @@ static SYS_INLINE void StampTake(const int vectors, const struct SpgemmStamp *st
   }
 }
 
-static SYS_INLINE void StampTakeEight(const struct SpgemmStamp *stamp, int64_t n, SysInt *j, SysScalar *a)
+static SYS_INLINE void StampGatherEight(const struct SpgemmStamp *stamp, int64_t n, SysInt *j, SysScalar *a)
 {
   const __mmask8 m = (__mmask8)_bzhi_u32(0xff, (unsigned)n);
   const __m256i  x = SortHalf(_mm256_mask_loadu_epi32(_mm256_set1_epi32(-1), m, j));
@@ -631,12 +631,12 @@ static SYS_INLINE void StampTakeEight(const struct SpgemmStamp *stamp, int64_t n
 
 static void StampSort(const struct SpgemmStamp *stamp, int64_t n, SysInt *j, SysScalar *a)
 {
-  if (n <= 8) StampTakeEight(stamp, n, j, a);
-  else if (n <= 16) StampTake(1, stamp, n, j, a);
-  else if (n <= 32) StampTake(2, stamp, n, j, a);
-  else if (n <= 64) StampTake(4, stamp, n, j, a);
-  else if (n <= 128) StampTake(8, stamp, n, j, a);
-  else StampTake(16, stamp, n, j, a);
+  if (n <= 8) StampGatherEight(stamp, n, j, a);
+  else if (n <= 16) StampGather(1, stamp, n, j, a);
+  else if (n <= 32) StampGather(2, stamp, n, j, a);
+  else if (n <= 64) StampGather(4, stamp, n, j, a);
+  else if (n <= 128) StampGather(8, stamp, n, j, a);
+  else StampGather(16, stamp, n, j, a);
 }
 
 static SYS_INLINE int64_t ShortRow(const int single, const SpgemmProduct *P, SysInt k, SysInt end, int64_t products, SysInt *j, SysScalar *a)
@@ -721,7 +721,7 @@ static SYS_INLINE void RunAdd(const int some, int64_t n, double (*f)[SPGEMM_LANE
   }
 }
 
-static SYS_INLINE void RunTake(int64_t g, int64_t n, double (*sum)[SPGEMM_LANES], double *a)
+static SYS_INLINE void RunFlush(int64_t g, int64_t n, double (*sum)[SPGEMM_LANES], double *a)
 {
   for (int64_t q = 0; q < n; q += 8) {
     const __mmask8 m = (__mmask8)_bzhi_u32(0xff, n - q < 8 ? (unsigned)(n - q) : 8);

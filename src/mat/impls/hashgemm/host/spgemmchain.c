@@ -13,10 +13,10 @@
 
    The values of P^T exist for one chunk at a time.
 
-   Only columns remain after the product, as runs, without those of rows with their predecessor's columns, as a node's unknowns have: of A P, and of P^T with the
+   Only columns remain after the product, as runs, without rows that have their predecessor's columns, such as a node's unknowns: of A P, and of P^T with the
    positions in P. New values expand them part by part, in each thread's memory.
 
-   The bits are those of whole steps: parts consist of the same batches, and each sum has the same order.
+   The bits equal the bits of whole steps: parts consist of the same batches, and each sum has the same order.
 
    Work besides the two steps: a pass over A P and P^T. Memory: the window, a chunk's values of P^T, 5 bytes a run of A P and 9 a run of P^T, in rows unlike their
    predecessor.
@@ -25,7 +25,7 @@
 #include <string.h>
 
 #include "sys/sysmemory.h"
-#include "mat/impls/hashgemm/host/spgemmchain.h"
+#include "mat/impls/hashgemm/host/spgemmstep.h"
 
 #if !defined(SPGEMM_CHAIN_LEAST)    /* tests use less */
   #define SPGEMM_CHAIN_LEAST 500000 /* entries of A from which on a window pays */
@@ -38,7 +38,7 @@
 #define RUN_MOST    256       /* most columns of a run */
 #define TRIM_LEAST  (1. / 16) /* fraction of the bytes of A from which on malloc()'s free memory returns to the system before and after a product */
 
-/* Columns of a matrix's rows as runs of consecutive columns, without those of rows with their predecessor's columns; a part's first row is always present */
+/* Columns of a matrix's rows as runs of consecutive columns, without rows that have their predecessor's columns; a part's first row is always present */
 typedef struct {
   SysInt  *col;       /* each run's first column */
   uint8_t *more;      /* each run's columns after the first */

@@ -203,7 +203,7 @@ static SYS_INLINE int64_t DenseEmit(const SpgemmWork *w, int64_t words, SysInt *
   return n;
 }
 
-static SYS_INLINE void DenseTakeSome(SpgemmWork *w, int64_t n, const SysInt *j, SysScalar *a)
+static SYS_INLINE void DenseFlushSome(SpgemmWork *w, int64_t n, const SysInt *j, SysScalar *a)
 {
   const SysInt window = (SysInt)(w->window - 1);
 
@@ -217,21 +217,21 @@ static SYS_INLINE void DenseTakeSome(SpgemmWork *w, int64_t n, const SysInt *j, 
 
 /* Moves the sums to the result. Values of long rows bypass the caches piece by piece: reading memory only to overwrite it costs as much as writing
    it. */
-static SYS_INLINE void DenseTake(const SpgemmProduct *P, SpgemmWork *w, int64_t n, const SysInt *j, SysScalar *a)
+static SYS_INLINE void DenseFlush(const SpgemmProduct *P, SpgemmWork *w, int64_t n, const SysInt *j, SysScalar *a)
 {
   SysScalar buffer[SPGEMM_STREAM_PIECE] __attribute__((aligned(64)));
   int64_t   q = 0;
 
   if (P->stream && n >= SPGEMM_STREAM_ENTRIES) {
     q = (int64_t)((64 - (uintptr_t)a % 64) % 64 / sizeof(*a));
-    DenseTakeSome(w, q, j, a);
+    DenseFlushSome(w, q, j, a);
     for (; q + SPGEMM_STREAM_PIECE <= n; q += SPGEMM_STREAM_PIECE) {
-      DenseTakeSome(w, SPGEMM_STREAM_PIECE, j + q, buffer);
+      DenseFlushSome(w, SPGEMM_STREAM_PIECE, j + q, buffer);
       Stream(a + q, buffer, sizeof(buffer));
     }
     StreamEnd();
   }
-  DenseTakeSome(w, n - q, j + q, a + q);
+  DenseFlushSome(w, n - q, j + q, a + q);
 }
 
 /* Returns the number of columns of a listed row; clears its marks without scanning */
@@ -409,7 +409,7 @@ ADD_TWINS(2, FACTOR(0), FACTOR(1))
 ADD_TWINS(4, FACTOR(0), FACTOR(1), FACTOR(2), FACTOR(3))
 ADD_TWINS(8, FACTOR(0), FACTOR(1), FACTOR(2), FACTOR(3), FACTOR(4), FACTOR(5), FACTOR(6), FACTOR(7))
 
-static SYS_INLINE void DenseTakeGroup(const int lanes, int g, SpgemmWork *w, int64_t n, const SysInt *j, SysScalar *a)
+static SYS_INLINE void DenseFlushGroup(const int lanes, int g, SpgemmWork *w, int64_t n, const SysInt *j, SysScalar *a)
 {
   const SysInt window = (SysInt)(w->window - 1);
 
@@ -427,18 +427,18 @@ static SYS_INLINE void DenseGroup(int g, const SpgemmProduct *P, const Row *row,
   switch (g) {
   case 2:
     DenseAddGroup2(2, P, row, w);
-    DenseTakeGroup(2, 2, w, n, j, a);
+    DenseFlushGroup(2, 2, w, n, j, a);
     break;
   case 3:
     DenseAddGroup4(3, P, row, w);
-    DenseTakeGroup(4, 3, w, n, j, a);
+    DenseFlushGroup(4, 3, w, n, j, a);
     break;
   case 4:
     DenseAddGroup4(4, P, row, w);
-    DenseTakeGroup(4, 4, w, n, j, a);
+    DenseFlushGroup(4, 4, w, n, j, a);
     break;
   default:
     DenseAddGroup8(g, P, row, w);
-    DenseTakeGroup(8, g, w, n, j, a);
+    DenseFlushGroup(8, g, w, n, j, a);
   }
 }

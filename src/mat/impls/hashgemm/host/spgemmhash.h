@@ -65,7 +65,7 @@ static SYS_INLINE void SwapEntries(SysInt *j, SysScalar *a, int64_t p, int64_t q
 }
 
 /* Moves the table's entries to the row of the result */
-static SYS_INLINE void HashTake(const SpgemmProduct *P, const Row *row, SpgemmWork *w, int64_t n, SysInt *j, SysScalar *a)
+static SYS_INLINE void HashFlush(const SpgemmProduct *P, const Row *row, SpgemmWork *w, int64_t n, SysInt *j, SysScalar *a)
 {
   const int low  = BitsOf(w->size - 1);
   uint64_t *slot = w->slot;
@@ -129,7 +129,7 @@ static SYS_INLINE SysStatus HashRow(const int vec, const int fill, const SpgemmP
       }
     }
   }
-  if (fill) HashTake(P, row, w, n, j, a);
+  if (fill) HashFlush(P, row, w, n, j, a);
   else {
     for (int64_t q = 0; q < n; q++) w->key[w->slot[q]] = -1;
   }

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "sys/sysmemory.h"
-#include "mat/impls/hashgemm/host/spgemmchain.h"
+#include "mat/impls/hashgemm/host/spgemmstep.h"
 
 void SpgemmAccount(Spgemm *S, double bytes)
 {

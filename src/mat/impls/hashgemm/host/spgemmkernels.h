@@ -265,7 +265,7 @@ static SYS_INLINE SysStatus FillRows(const SpgemmProduct *P, const Row *row, con
     } else if (P->unsorted && col) *n = DenseUnsorted(row, col, val, w, j, a);
     else {
       *n = DenseRow(1, 1, P, row, col, val, w, j);
-      DenseTake(P, w, *n, j, a);
+      DenseFlush(P, w, *n, j, a);
     }
     break;
   case SPGEMM_HEAP:
@@ -476,7 +476,7 @@ static SysStatus SYS_ISA_NAME(Revalue)(const SpgemmProduct *P, int64_t first, in
           row.products = ListRow(1, P, r, col, val).products;
           DenseAddList(MARK_NONE, 1, row.products, w, col, val);
         } else DenseAdd(MARK_NONE, 1, P, &row, w);
-        DenseTake(P, w, n, j, a);
+        DenseFlush(P, w, n, j, a);
       }
     } else status = HashRevalue(P, &row, w, n, j, a);
     if (status) return status;

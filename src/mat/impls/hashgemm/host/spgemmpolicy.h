@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   Policy numbers of SpGEMM, host and GPU: which accumulator a row gets, how rows are dealt, how much memory is allocated. docs/products-kernels.md says
+   Policy numbers of SpGEMM, host and GPU: which accumulator a row gets, how threads share rows, how much memory a product allocates. docs/products-kernels.md says
    where each accumulator is used, and docs/design.md has the measurements ("Decisions"). Tests compile with smaller values of some numbers.
 */
 #pragma once

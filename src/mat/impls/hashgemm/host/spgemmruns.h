@@ -13,7 +13,7 @@
      RunTurn(rows, n, a, turned)   turned[q][l] = a[l n + q] for q < n and l < rows, or l < SPGEMM_LANES if there are more; may write 8 beyond
      RunAdd(some, n, f, turned, next, place, sum)
                                    adds to sum[place[q] + k][l], for k < some, f[k][l] times turned[q][l + k], or next[q][l + k - SPGEMM_LANES]
-     RunTake(g, n, sum, a)         a[l n + q] = sum[q][l] for l < g and q < n; clears all lanes of sum
+     RunFlush(g, n, sum, a)         a[l n + q] = sum[q][l] for l < g and q < n; clears all lanes of sum
 */
 
 #if !defined(SPGEMM_RUNS)
@@ -37,7 +37,7 @@ static SYS_INLINE void RunAdd(const int some, int64_t n, SysScalar (*f)[SPGEMM_L
   }
 }
 
-static SYS_INLINE void RunTake(int64_t g, int64_t n, SysScalar (*sum)[SPGEMM_LANES], SysScalar *a)
+static SYS_INLINE void RunFlush(int64_t g, int64_t n, SysScalar (*sum)[SPGEMM_LANES], SysScalar *a)
 {
   for (int64_t l = 0; l < g; l++) {
     for (int64_t q = 0; q < n; q++) a[l * n + q] = sum[q][l];
@@ -180,9 +180,9 @@ static SysStatus RunRevalue(const SpgemmProduct *P, const Row *row, int64_t g, S
         /* offset as the result is, so that no other thread shares its cache lines: two rows of float sums fill a line */
         SysScalar *made = w->run[w->nrun / 2] + (uintptr_t)to % 64 / sizeof(*a);
 
-        RunTake(lanes, n, w->run, made);
+        RunFlush(lanes, n, w->run, made);
         StreamLike(to, made, lanes * n);
-      } else RunTake(lanes, n, w->run, to);
+      } else RunFlush(lanes, n, w->run, to);
     }
   }
   if (P->stream) StreamEnd();

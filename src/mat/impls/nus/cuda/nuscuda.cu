@@ -22,7 +22,7 @@
 #define NUS_SAMPLE_LINE 128 /* bytes of a line of x */
 static_assert(2 * NUS_CUDA_SAMPLE_ENTRIES <= 1 << NUS_SAMPLE_LOG, "a slot is found soon");
 
-static_assert(NUS_DEVICE_C == SYS_WARP && NUS_DEVICE_SIGMA == AMB_SCOPE, "what the layout of AMB has");
+static_assert(NUS_DEVICE_C == SYS_WARP && NUS_DEVICE_SIGMA == AMB_SCOPE, "the layout of AMB has these numbers");
 
 static __global__ void NusDeviceGather(int64_t n, const int *order, const SysScalar *x, SysScalar *xg)
 {

@@ -41,7 +41,7 @@ SysStatus NusDeviceCreate(const SysCSR *, const NusParams *, NusDeviceTune, SysS
 SysStatus NusDeviceUpdate(void *, const SysCSR *, SysStream); /* new values in the same pattern */
 
 /* NusDeviceMult() computes z = alpha A x + beta y, NusDeviceMultTranspose() the same with A^T, which the first such product stores in AMB's layout.
-   The CSR is that of the last update. y may be z; beta == 0: y is not read. */
+   The caller passes the CSR of the last update. y may be z; beta == 0: y is not read. */
 SysStatus NusDeviceMult(void *, const SysCSR *, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z, SysStream);
 SysStatus NusDeviceMultDot(void *, const SysCSR *, const SysScalar *x, SysScalar *z, SysScalar *parts, int64_t *nparts, SysStream);
 SysStatus NusDeviceMultTranspose(void *, const SysCSR *, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z, SysStream);

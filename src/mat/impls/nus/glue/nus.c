@@ -340,14 +340,10 @@ NUS_SETTER(Segments, (q.width[0] = s1, q.count[0] = k1, q.width[1] = s2, q.count
 
   Level: intermediate
 
-  Note:
-  The setting may be made at any time, before or after the assembly. A change drops the format; the next products convert the matrix anew. The values
-  of the matrix stay.
-
   Errors:
 . `PETSC_ERR_ARG_OUTOFRANGE` - `segmentation` is none of these
 
-.seealso: `MATNUSSELL`, `MatNUSSELLSegmentation`, `MatNUSSELLSetSegments()`
+.seealso: `MatShadow`, `MATNUSSELL`, `MatNUSSELLSegmentation`, `MatNUSSELLSetSegments()`
 @*/
 PetscErrorCode MatNUSSELLSetSegmentation(Mat A, MatNUSSELLSegmentation segmentation)
 {
@@ -375,13 +371,10 @@ PetscErrorCode MatNUSSELLSetSegmentation(Mat A, MatNUSSELLSegmentation segmentat
   Notes:
   There are no jagged diagonals on a GPU: with `MAT_NUSSELL_ROWS_JDS` products stay on the AIJ there.
 
-  The setting may be made at any time, before or after the assembly. A change drops the format; the next products convert the matrix anew. The values
-  of the matrix stay.
-
   Errors:
 . `PETSC_ERR_ARG_OUTOFRANGE` - `rows` is none of these
 
-.seealso: `MATNUSSELL`, `MatNUSSELLRows`
+.seealso: `MatShadow`, `MATNUSSELL`, `MatNUSSELLRows`
 @*/
 PetscErrorCode MatNUSSELLSetRows(Mat A, MatNUSSELLRows rows)
 {
@@ -393,7 +386,7 @@ PetscErrorCode MatNUSSELLSetRows(Mat A, MatNUSSELLRows rows)
 }
 
 /*@
-  MatNUSSELLSetTune - sets how the parameters of a `MATNUSSELL` matrix are chosen that are left open
+  MatNUSSELLSetTune - sets how a `MATNUSSELL` matrix chooses its open parameters
 
   Logically Collective
 
@@ -412,13 +405,10 @@ PetscErrorCode MatNUSSELLSetRows(Mat A, MatNUSSELLRows rows)
 
   `MatShadowSetTune()` also sets how to choose between the format and the AIJ.
 
-  The setting may be made at any time, before or after the assembly. A change drops the format; the next products convert the matrix anew. The values
-  of the matrix stay.
-
   Errors:
 . `PETSC_ERR_ARG_OUTOFRANGE` - `tune` is none of these
 
-.seealso: `MATNUSSELL`, `MatNUSSELLTune`, `MatShadowSetTune()`
+.seealso: `MatShadow`, `MATNUSSELL`, `MatNUSSELLTune`, `MatShadowSetTune()`
 @*/
 PetscErrorCode MatNUSSELLSetTune(Mat A, MatNUSSELLTune tune)
 {
@@ -448,9 +438,6 @@ PetscErrorCode MatNUSSELLSetTune(Mat A, MatNUSSELLTune tune)
   Notes:
   On a GPU chunks have 32 rows, and rows are sorted among 32,768: with other numbers than these and 0 products stay on the AIJ there.
 
-  The setting may be made at any time, before or after the assembly. A change drops the format; the next products convert the matrix anew. The values
-  of the matrix stay.
-
   Errors:
 . `PETSC_ERR_ARG_OUTOFRANGE` - `c` or `sigma` is none of these
 
@@ -459,7 +446,7 @@ PetscErrorCode MatNUSSELLSetTune(Mat A, MatNUSSELLTune tune)
   PetscCall(MatNUSSELLSetChunk(A, 8, 1024)); // SELL-8-1024
 .ve
 
-.seealso: `MATNUSSELL`, `MatNUSSELLSetSegments()`
+.seealso: `MatShadow`, `MATNUSSELL`, `MatNUSSELLSetSegments()`
 @*/
 PetscErrorCode MatNUSSELLSetChunk(Mat A, PetscInt c, PetscInt sigma)
 {
@@ -493,9 +480,6 @@ PetscErrorCode MatNUSSELLSetChunk(Mat A, PetscInt c, PetscInt sigma)
   With `MAT_NUSSELL_SEGMENTATION_UNIFORM` all segments have `s2` columns, in the order of the matrix, and the other parameters are ignored. With
   `MAT_NUSSELL_SEGMENTATION_NONE` all four are ignored.
 
-  The setting may be made at any time, before or after the assembly. A change drops the format; the next products convert the matrix anew. The values
-  of the matrix stay.
-
   Errors:
 . `PETSC_ERR_ARG_OUTOFRANGE` - `s1` or `s2` is negative, or `k1` or `k2` is less than `PETSC_DECIDE`
 
@@ -505,7 +489,7 @@ PetscErrorCode MatNUSSELLSetChunk(Mat A, PetscInt c, PetscInt sigma)
   PetscCall(MatNUSSELLSetSegments(A, 4096, 1, 131072, PETSC_DECIDE)); // one segment of 4,096 columns, some of 131,072
 .ve
 
-.seealso: `MATNUSSELL`, `MatNUSSELLSetSegmentation()`, `MatNUSSELLSetChunk()`
+.seealso: `MatShadow`, `MATNUSSELL`, `MatNUSSELLSetSegmentation()`, `MatNUSSELLSetChunk()`
 @*/
 PetscErrorCode MatNUSSELLSetSegments(Mat A, PetscInt s1, PetscInt k1, PetscInt s2, PetscInt k2)
 {
@@ -535,7 +519,7 @@ static const char *const NusOptions[] = {"mat_nussell_segmentation", "mat_nussel
    MATNUSSELL - `MATNUSSELL` = "nussell" - sparse matrices whose products with vectors run on non-uniformly segmented SELL-C-sigma
 
    Columns with many nonzeros form segments that fit the caches, if the model of the caches predicts a gain: for graphs whose vectors are larger than the
-   second-level cache. Other matrices are stored as SELL-C-sigma. `MatShadow` has what all formats of petsc-amb have in common.
+   second-level cache. Other matrices are stored as SELL-C-sigma. `MatShadow` describes the common behavior of all formats of petsc-amb.
 
    Options Database Keys:
 +  -mat_type nussell                                   - sets the type, in `MatSetFromOptions()`

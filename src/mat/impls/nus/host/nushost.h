@@ -116,7 +116,7 @@ typedef struct {
   SysValuesChoice           values;
   int                       filled; /* val holds values */
   const uint8_t            *place;  /* while val is being filled: each entry's index in the table */
-  SysStretches              work;   /* for the transposed product; its extra sums are those of the gathered columns */
+  SysStretches              work;   /* for the transposed product; its extra sums are for the gathered columns */
 } NusHost;
 
 /* The kernels of one instruction set, instances of nuskernels.h */

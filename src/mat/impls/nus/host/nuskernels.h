@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   Template of the host's NUS-SELL kernels; nushost.h has the layout. The including file defines SYS_ISA, the instruction set (sys/sysisa.h).
+   Template of the host's NUS-SELL kernels; nushost.h has the layout. nus_isa.c includes it.
 
    Non-finite entries of x. Filling multiplies zeros with entries of x in columns where the row has no entry. If such an entry of x is not finite, the
    sum is a NaN. The kernels recompute every row whose sum is a NaN from CSR, so that a NaN or an infinity reaches only rows that have an entry in its

@@ -224,7 +224,7 @@ typedef struct {
   SysInt   lo, hi;
 } NusLayoutMade;
 
-/* Returns the index of a recent chunk whose entries are those of rows r ..., shifted by a constant, and sets *made without walking the diagonals; -1
+/* Returns the index of a recent chunk whose entries equal the entries of rows r ..., shifted by a constant, and sets *made without walking the diagonals; -1
    if there is none. Chunks at the ends of x are excluded: the walk clips there. */
 static int NusLayoutRepeat(const NusPart *P, const NusLayoutMade *recent, int n, int r, int C, NusLayoutMade *made)
 {

@@ -101,7 +101,7 @@ static void RankColumns(const SysCSR *A, int64_t limit, SysInt *count, SysInt *b
   for (int64_t j = 0; j < A->n; j++) rank[j] = (uint32_t)bucket[count[j]]++;
 }
 
-/* Returns the bytes of x and y that a product moves beyond those of every layout */
+/* Returns the bytes of x and y that a product moves in addition to every layout's */
 static double NusPlanCost(const SysCSR *A, const NusCache *cache, const NusParams *p, int64_t limit, const double *cumulated, double misses)
 {
   const double nz = (double)A->i[A->m], line = (double)cache->line;

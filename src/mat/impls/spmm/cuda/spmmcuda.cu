@@ -88,7 +88,7 @@ static __global__ void __launch_bounds__(SYS_THREADS, SpmmBlocks<LANES>()) SpmmR
   SpmmWrite(tile, SPMM_BLOCK_ROWS, WIDTH, r0, m, ncol, C, ld);
 }
 
-/* Sums the parts of long rows, joins those of rows with many parts, then computes all rows */
+/* Sums the parts of long rows, adds up the parts of rows with many, then computes all rows */
 template <int LANES, int PER>
 static SysStatus SpmmLaunch(int64_t m, const SpmmDeviceTerm term[], int nterm, const SpmmOperand A[], int ncol, SysReal *C, int64_t ld, cudaStream_t stream)
 {

@@ -34,7 +34,7 @@ struct SpmmTiles {
 /* A thread block's share: entries begin to end - 1, in the given number of rows from `row` on */
 struct SpmmShare {
   int row, rows, begin, end;
-  int part; /* index of this part among those of all long rows, or -1 */
+  int part; /* index of this part among the parts of all long rows, or -1 */
 };
 
 /* Most rows and the usual entries of a share; fewer entries if its rows or the matrix have too few */

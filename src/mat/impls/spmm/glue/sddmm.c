@@ -132,8 +132,8 @@ static PetscErrorCode SddmmMake(Mat S, Mat D1, Mat D2, MatReuse reuse, Mat O, Sd
 
   PetscFunctionBegin;
   PetscCall(MatAIJGetBlocks(S, block, &garray));
-  PetscCall(SpmmLook(S, &seen[0]));
-  PetscCall(SpmmLook(O, &seen[1]));
+  PetscCall(SpmmGetSeen(S, &seen[0]));
+  PetscCall(SpmmGetSeen(O, &seen[1]));
   changed = !SpmmSeenSame(&seen[0], &w->seen[0]) || !SpmmSeenSame(&seen[1], &w->seen[1]);
   if (block[1]) PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &changed, 1, MPI_INT, MPI_MAX, PetscObjectComm((PetscObject)S)));
   if (changed) {
@@ -222,9 +222,9 @@ static PetscErrorCode SddmmOnHost(Mat S, Mat D1, Mat D2, PetscBool scale, Mat O,
 
   Input Parameters:
 + S     - the sparse matrix, M x N, of `MATAIJ` or a type that extends it
-. D1    - a dense matrix, M x K, whose rows are distributed as those of `S`
+. D1    - a dense matrix, M x K, whose rows are distributed as the rows of `S`
 . D2    - a dense matrix, N x K, whose rows are distributed as the columns of `S`; it may be `D1`
-. scale - `PETSC_TRUE`: each entry is multiplied by that of `S`, O = S o (D1 D2^T); `PETSC_FALSE`: only the pattern of `S` counts
+. scale - `PETSC_TRUE`: each entry is multiplied by the entry of `S`, O = S o (D1 D2^T); `PETSC_FALSE`: only the pattern of `S` counts
 - reuse - `MAT_INITIAL_MATRIX`, or `MAT_REUSE_MATRIX` if `O` is the result of such a call with a matrix of the same pattern
 
   Output Parameter:

@@ -28,7 +28,7 @@ PetscErrorCode SpmmCite(void)
 
 /* ------------------------------------------------- operands ------------------------------------------------- */
 
-PetscErrorCode SpmmLook(Mat A, SpmmSeen *seen)
+PetscErrorCode SpmmGetSeen(Mat A, SpmmSeen *seen)
 {
   Mat             block[2];
   const PetscInt *garray;
@@ -112,7 +112,7 @@ static PetscErrorCode SpmmMake(PetscBool transpose, Mat A, Mat B, Mat C, SpmmPro
 
   PetscFunctionBegin;
   PetscCall(SpmmReset(p));
-  PetscCall(SpmmLook(A, &p->seen));
+  PetscCall(SpmmGetSeen(A, &p->seen));
   p->lacked = PETSC_FALSE;
   if (C->cmap->N <= 1) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatAIJGetBlocks(A, block, &garray));
@@ -168,7 +168,7 @@ static PetscErrorCode SpmmNumeric(PetscBool transpose, Mat A, Mat B, Mat C)
   PetscCall(SpmmCheckSizes(transpose, A, B, C));
   PetscCall(PetscLogEventBegin(MAT_SpmmNumeric, C, 0, 0, 0));
   PetscCall(MatShadowReportProductBegin(&since));
-  PetscCall(SpmmLook(A, &seen));
+  PetscCall(SpmmGetSeen(A, &seen));
   changed = !SpmmSeenSame(&seen, &p->seen);
   if (p->sf) PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &changed, 1, MPI_INT, MPI_MAX, PetscObjectComm((PetscObject)C)));
   if (changed) PetscCall(SpmmMake(transpose, A, B, C, p));
@@ -276,10 +276,10 @@ PetscErrorCode MatProductSymbolic_Spmm(Mat C)
 
 /* ------------------------------------------------- dispatch ------------------------------------------------- */
 
-/* Sets *serves for A B and A^T B of real numbers, if A has a shadow and the rows of B are distributed as A's columns, or rows. On the host with one
-   thread, two to four columns are left to PETSc, which reads them in place and is as fast. A dense matrix on a device with a sparse one there runs
+/* Sets *supported for A B and A^T B of real numbers, if A has a shadow and the rows of B are distributed as A's columns, or rows. On the host with one
+   thread, PETSc multiplies two to four columns: it reads them in place and is as fast. A dense matrix on a device with a sparse one there runs
    there. Collective: all processes get the same result. */
-static PetscErrorCode SpmmServes(Mat C, PetscBool *serves)
+static PetscErrorCode SpmmSupports(Mat C, PetscBool *supported)
 {
   const Mat              A = C->product->A, B = C->product->B;
   const MatShadowFormat *format;
@@ -287,7 +287,7 @@ static PetscErrorCode SpmmServes(Mat C, PetscBool *serves)
   PetscBool              dense, mpi, bound, device;
 
   PetscFunctionBegin;
-  *serves = PETSC_FALSE;
+  *supported = PETSC_FALSE;
   if (PetscDefined(USE_COMPLEX) || (C->product->type != MATPRODUCT_AB && C->product->type != MATPRODUCT_AtB)) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatBoundToCPU(A, &bound));
   device = (PetscBool)(MatAIJIsCUSPARSE(A) && !bound);
@@ -296,8 +296,8 @@ static PetscErrorCode SpmmServes(Mat C, PetscBool *serves)
   if (!dense || !format) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscObjectBaseTypeCompare((PetscObject)B, MATMPIDENSE, &mpi));
   if (!device && B->cmap->N > 1 && B->cmap->N < SPMM_COLUMNS && (mpi || SysThreads() == 1)) PetscFunctionReturn(PETSC_SUCCESS);
-  inner   = C->product->type == MATPRODUCT_AB ? A->cmap : A->rmap;
-  *serves = (PetscBool)(inner->rstart == B->rmap->rstart && inner->rend == B->rmap->rend); /* PETSc reports the error */
+  inner      = C->product->type == MATPRODUCT_AB ? A->cmap : A->rmap;
+  *supported = (PetscBool)(inner->rstart == B->rmap->rstart && inner->rend == B->rmap->rend); /* PETSc reports the error */
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -308,7 +308,7 @@ static PetscErrorCode SpmmTake(Mat C)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static const MatProductProvider MatProductProviderSpmm = {MATPRODUCTALGORITHMSPMM, SpmmServes, SpmmTake};
+static const MatProductProvider MatProductProviderSpmm = {MATPRODUCTALGORITHMSPMM, SpmmSupports, SpmmTake};
 
 PetscErrorCode SpmmRegister(void)
 {

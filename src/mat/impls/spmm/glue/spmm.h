@@ -47,7 +47,7 @@ extern PetscLogEvent MAT_SpmmSymbolic, MAT_SpmmNumeric, MAT_Sddmm;
 extern PetscErrorCode MatProductSymbolic_Spmm(Mat);
 
 /* Gets the state of a sparse matrix, and compares it with an earlier state */
-extern PetscErrorCode SpmmLook(Mat, SpmmSeen *);
+extern PetscErrorCode SpmmGetSeen(Mat, SpmmSeen *);
 extern PetscBool      SpmmSeenSame(const SpmmSeen *, const SpmmSeen *);
 
 extern PetscErrorCode SpmmMemoryCreate(size_t numbers, SpmmMemory *, SysStatus *);

@@ -93,7 +93,7 @@ int SddmmPanelColumns(int64_t ncol, int *width);
 int64_t SddmmWorkSize(int width);
 
 /* For the entries of m rows, computes sums over ncol columns of the products of two dense matrices, as SpmmKernels.dots does. left: columns of the
-   matrix whose rows are those of A. */
+   matrix with the rows of A. */
 void SddmmValues(int nthread, int64_t m, const SpmmTerm *term, const SysReal *left, int64_t ld, int ncol, int width, int add, int scale, SysReal *work, SysReal *values);
 
 /* Returns the first row of part t of nthread parts with about equal numbers of entries and rows */

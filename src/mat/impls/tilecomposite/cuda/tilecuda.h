@@ -23,7 +23,7 @@ SysStatus TileDeviceCreate(const SysCSR *, const TileParams *, const TileModel *
 SysStatus TileDeviceUpdate(void *, const SysCSR *, SysStream); /* new values in the same pattern */
 
 /* TileDeviceMult() computes z = alpha A x + beta y, TileDeviceMultTranspose() the same with A^T, which the first such product stores in AMB's layout.
-   The CSR is that of the last update. y may be z; beta == 0: y is not read. */
+   The caller passes the CSR of the last update. y may be z; beta == 0: y is not read. */
 SysStatus TileDeviceMult(void *, const SysCSR *, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z, SysStream);
 SysStatus TileDeviceMultTranspose(void *, const SysCSR *, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z, SysStream);
 

@@ -156,7 +156,7 @@ static void DescribeHost_TileComposite(const void *data, MatShadowInfo *info, do
 static PetscErrorCode TileView(const double figure[], const char where[], PetscViewer viewer)
 {
   static const char *const kinds[]  = {"column by column", "row by row", "in coordinates"};
-  static const char *const tables[] = {"rules, without a table", "the table that was given", "rules: the table is of another GPU or scalar"};
+  static const char *const tables[] = {"rules, without a table", "the table of the option", "rules: the table is of another GPU or scalar"};
 
   PetscFunctionBegin;
   if (figure[TILE_FIGURE_TILES] > 0) PetscCall(PetscViewerASCIIPrintf(viewer, "  %.0f tiles of %.0f columns%s\n", figure[TILE_FIGURE_TILES], figure[TILE_FIGURE_WIDTH], where));
@@ -283,10 +283,6 @@ MAT_SHADOW_SETTER(MatTileCompositeSetCOO_TileComposite, TileMatParams, TileCheck
 
   Level: intermediate
 
-  Note:
-  The setting may be made at any time, before or after the assembly. A change drops the format; the next products convert the matrix anew. The values
-  of the matrix stay.
-
   Errors:
 . `PETSC_ERR_ARG_OUTOFRANGE` - `width` is negative or more than 2^30, or `tiles` is less than -1 or more than 2^28
 
@@ -295,7 +291,7 @@ MAT_SHADOW_SETTER(MatTileCompositeSetCOO_TileComposite, TileMatParams, TileCheck
   PetscCall(MatTileCompositeSetTiles(A, 0, 2)); // two tiles of 65,535 columns
 .ve
 
-.seealso: `MATTILECOMPOSITE`, `MatTileCompositeSetWork()`, `MatTileCompositeSetCOO()`
+.seealso: `MatShadow`, `MATTILECOMPOSITE`, `MatTileCompositeSetWork()`, `MatTileCompositeSetCOO()`
 @*/
 PetscErrorCode MatTileCompositeSetTiles(Mat A, PetscInt width, PetscInt tiles)
 {
@@ -320,14 +316,10 @@ PetscErrorCode MatTileCompositeSetTiles(Mat A, PetscInt width, PetscInt tiles)
 
   Level: advanced
 
-  Note:
-  The setting may be made at any time, before or after the assembly. A change drops the format; the next products convert the matrix anew. The values
-  of the matrix stay.
-
   Errors:
 . `PETSC_ERR_ARG_OUTOFRANGE` - `work` is neither 0 nor from 32 to 32,768
 
-.seealso: `MATTILECOMPOSITE`, `MatTileCompositeSetTiles()`, `MatTileCompositeMeasure()`
+.seealso: `MatShadow`, `MATTILECOMPOSITE`, `MatTileCompositeSetTiles()`, `MatTileCompositeMeasure()`
 @*/
 PetscErrorCode MatTileCompositeSetWork(Mat A, PetscInt work)
 {
@@ -351,11 +343,7 @@ PetscErrorCode MatTileCompositeSetWork(Mat A, PetscInt work)
 
   Level: advanced
 
-  Note:
-  The setting may be made at any time, before or after the assembly. A change drops the format; the next products convert the matrix anew. The values
-  of the matrix stay.
-
-.seealso: `MATTILECOMPOSITE`, `MatTileCompositeSetTiles()`
+.seealso: `MatShadow`, `MATTILECOMPOSITE`, `MatTileCompositeSetTiles()`
 @*/
 PetscErrorCode MatTileCompositeSetCOO(Mat A, PetscBool coo)
 {
@@ -426,7 +414,7 @@ static const char *const TileOptions[] = {"mat_tilecomposite_width", "mat_tileco
 
    The columns with the most entries form tiles, whose part of the vector fits a cache. The rows of a tile, sorted by length, are packed into rectangles of about
    equal size, one for each warp of a GPU. The format is for graphs whose degrees follow a power law; it declines matrices whose rows and columns have similar
-   lengths. Transposed products run on `MATAMB`'s format on a GPU, and on the AIJ on the host. `MatShadow` has what all formats of petsc-amb have in common.
+   lengths. Transposed products run on `MATAMB`'s format on a GPU, and on the AIJ on the host. `MatShadow` describes the common behavior of all formats of petsc-amb.
 
    Options Database Keys:
 +  -mat_type tilecomposite                  - sets the type, in `MatSetFromOptions()`

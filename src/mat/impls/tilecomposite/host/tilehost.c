@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   Conversion to tile-composite on the host, and the products
+   Conversion to tile-composite on the host, and products. The transposed product reads the CSR, since rectangles have no order by columns.
 */
 #include "mat/impls/tilecomposite/host/tilehost.h"
 
@@ -9,6 +9,7 @@ const TileKernels *TileHostKernels(void)
   return SYS_KERNELS_REAL(TileKernels);
 }
 
+/* Copies the values of the matrix to the rectangles; padding, and all values if a is NULL, become 0 */
 static void HostValues(TileHost *A, const SysScalar *a, int nworker)
 {
   const TileLayout *L = &A->layout;
@@ -42,7 +43,7 @@ SysStatus TileHostCreate(const SysCSR *csr, const TileParams *params, int nthrea
   if (!A) return SYS_OUT_OF_MEMORY;
   A->kernels = kernels;
   A->nthread = nthread;
-  status     = TileLayoutCreate(csr, params, NULL, 1, nworker, &sizes);
+  status     = TileLayoutCreate(csr, params, NULL, 1, nworker, &sizes); /* counts the bytes only */
   if (!status) {
     *bytes = TileLayoutBytes(&sizes);
     if (*bytes > most) status = SYS_TOO_MANY_BYTES;
@@ -109,6 +110,7 @@ static int64_t HostFirstRow(const SysCSR *A, int nthread, int t)
   return lo;
 }
 
+/* Creates sums for each thread over the stretch of columns that its rows have */
 static SysStatus HostPrepareTranspose(TileHost *A, const SysCSR *csr)
 {
   SysStretches *S = &A->work;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   Template of the host's tile-composite kernel; tilelayout.h has the layout. The including file defines SYS_ISA, the instruction set (sys/sysisa.h).
+   Template of the host's tile-composite kernel; tilelayout.h has the layout. tile_isa.c includes it.
 
    Padding has an invalid column index and adds 0: a NaN or an infinity of x reaches only rows that have an entry in its column.
 */

@@ -251,7 +251,7 @@ static PetscErrorCode MGCycleSmoothSet(MGCycle *c, KSP ksp, const char **why)
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   amb->sweeps = sor;
-  PetscCall(KSPAMBServes(ksp, amb, why, &solve));
+  PetscCall(KSPAMBSupports(ksp, amb, why, &solve));
   amb->sweeps = PETSC_FALSE;
   if (sor && !*why) PetscCall(MGCycleGetSweep(ksp, &sweeps.call, why));
   if (*why) PetscFunctionReturn(PETSC_SUCCESS);
