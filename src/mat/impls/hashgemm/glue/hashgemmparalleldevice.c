@@ -123,10 +123,6 @@ PetscErrorCode HashGEMMDeviceParallelDestroy(HashGEMMParallel *q)
   if (HashGEMMDeviceContext) {
     SpgemmDeviceDestroy(&d->spgemm, PetscDefaultCudaStream);
     HashGEMMDeviceFreeRows(&d->left);
-    if (!d->right.borrowed) {
-      PetscCallCUDA(cudaFree(d->right.a));
-      d->right.a = NULL;
-    }
     HashGEMMDeviceFreeRows(&d->right);
     HashGEMMDeviceFreeRows(&d->result);
     for (int k = 0; k < 2; k++) HashGEMMDeviceFreeRows(&d->cut[k]);
@@ -255,7 +251,7 @@ PetscErrorCode HashGEMMDeviceMakeRight(Mat B, PetscInt nknown, const PetscInt ma
   right->n  = q->right.n;
   right->nz = q->right.nz;
   PetscCall(HashGEMMDeviceAllocatePattern(right, done));
-  if (*done) PetscCall(MatAIJDeviceAllocate(right->nz * sizeof(*right->a), &right->a, done)); /* MPI sends from there, and cannot open memory of a pool to other processes */
+  if (*done) PetscCall(HashGEMMDeviceAllocate(right->nz * sizeof(*right->a), &right->a, done));
   if (*done && map) PetscCall(HashGEMMDeviceUpload(nknown * sizeof(*map), map, &dmap, done));
   if (*done && q->fetched.n) PetscCall(HashGEMMDeviceUpload(q->fetched.n * sizeof(*d->place), q->fetched.place, &d->place, done));
   if (*done) {

@@ -33,14 +33,20 @@ PetscErrorCode AmbAggDeviceCheck(const AmbAggLevel *level, SysStatus status, con
 
 /* ------------------------------------------------- exchange ------------------------------------------------- */
 
+static PetscErrorCode AmbAggHaloStatus(SysStatus status)
+{
+  PetscFunctionBegin;
+  PetscCheck(status == SYS_SUCCESS, PETSC_COMM_SELF, PETSC_ERR_GPU, "The exchange of a level of multigrid between GPUs: %s", SysDeviceErrorText());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode AmbAggHaloDestroy(AmbAggHalo **halo)
 {
   AmbAggHalo *h = *halo;
 
   PetscFunctionBegin;
   if (!h) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCallCUDA(cudaFree(h->tolist));
-  PetscCallCUDA(cudaFreeHost(h->out));
+  MatAIJPoolRelease(h->tolist);
   PetscCall(PetscFree(h->requests));
   PetscCall(PetscFree(h->ghosts));
   free(h->leaving);
@@ -49,18 +55,35 @@ PetscErrorCode AmbAggHaloDestroy(AmbAggHalo **halo)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Room for entries of so many bytes */
+/* Pinned memory for entries of all levels, whose exchanges follow one another in one stream; CUDA takes about a millisecond to allocate it */
+static char  *agg_room       = NULL;
+static size_t agg_room_bytes = 0;
+
+static PetscErrorCode AmbAggRoomDestroy(void)
+{
+  PetscFunctionBegin;
+  PetscCallCUDA(cudaFreeHost(agg_room));
+  agg_room       = NULL;
+  agg_room_bytes = 0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Sets out and in to room for entries of `bytes` bytes */
 static PetscErrorCode AmbAggHaloRoom(AmbAggHalo *h, size_t bytes)
 {
-  const size_t nto = (size_t)h->tostart[h->nto], nfrom = (size_t)h->fromstart[h->nfrom];
+  const size_t nto = (size_t)h->tostart[h->nto], nfrom = (size_t)h->fromstart[h->nfrom], all = (nto + nfrom + 1) * bytes;
 
   PetscFunctionBegin;
-  if (bytes <= h->bytes) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCallCUDA(cudaStreamSynchronize(PetscDefaultCudaStream)); /* the memory ends here */
-  PetscCallCUDA(cudaFreeHost(h->out));
-  PetscCallCUDA(cudaMallocHost((void **)&h->out, (nto + nfrom + 1) * bytes));
-  h->in    = h->out + nto * bytes;
-  h->bytes = bytes;
+  if (all > agg_room_bytes) {
+    if (agg_room) {
+      PetscCallCUDA(cudaStreamSynchronize(PetscDefaultCudaStream)); /* the memory ends here */
+      PetscCall(AmbAggRoomDestroy());
+    } else PetscCall(PetscRegisterFinalize(AmbAggRoomDestroy));
+    PetscCallCUDA(cudaMallocHost((void **)&agg_room, 2 * all));
+    agg_room_bytes = 2 * all;
+  }
+  h->out = agg_room;
+  h->in  = agg_room + nto * bytes;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -81,11 +104,10 @@ PetscErrorCode AmbAggHaloCreate(AmbAggLevel *level)
   nfrom = (size_t)h->fromstart[h->nfrom];
   PetscCall(PetscMalloc1(h->nto + h->nfrom, &h->requests));
   PetscCall(PetscMalloc1(level->nghost, &h->ghosts));
-  PetscCallCUDA(cudaMalloc((void **)&h->tolist, (nto + nfrom + 1) * sizeof(*h->tolist)));
+  PetscCall(AmbAggHaloStatus(SysPoolAllocate((nto + nfrom + 1) * sizeof(*h->tolist), &h->tolist, PetscDefaultCudaStream)));
   h->fromlist = h->tolist + nto;
   PetscCallCUDA(cudaMemcpyAsync(h->tolist, tolist, nto * sizeof(*tolist), cudaMemcpyHostToDevice, PetscDefaultCudaStream));
   PetscCallCUDA(cudaMemcpyAsync(h->fromlist, fromlist, nfrom * sizeof(*fromlist), cudaMemcpyHostToDevice, PetscDefaultCudaStream));
-  PetscCall(AmbAggHaloRoom(h, sizeof(double)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -103,13 +125,6 @@ static PetscErrorCode AmbAggHaloSwap(AmbAggHalo *h, PetscBool back, size_t size)
   PetscCallMPI(MPI_Waitall(nfrom + nto, h->requests, MPI_STATUSES_IGNORE));
   PetscCall(PetscLogGpuToCpu((PetscLogDouble)(tostart[nto] * (PetscInt)size)));
   PetscCall(PetscLogCpuToGpu((PetscLogDouble)(fromstart[nfrom] * (PetscInt)size)));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode AmbAggHaloStatus(SysStatus status)
-{
-  PetscFunctionBegin;
-  PetscCheck(status == SYS_SUCCESS, PETSC_COMM_SELF, PETSC_ERR_GPU, "The exchange of a level of multigrid between GPUs: %s", SysDeviceErrorText());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -132,6 +147,7 @@ int AmbAggHaloAddUp(void *ctx, SysInt array[])
   AmbAggHalo        *h     = level->halo;
 
   PetscFunctionBegin;
+  PetscCall(AmbAggHaloRoom(h, sizeof(*array)));
   PetscCall(AmbAggHaloStatus(AggDevicePack(h->fromstart[h->nfrom], h->fromlist, sizeof(*array), array + level->n, h->in, PetscDefaultCudaStream)));
   PetscCall(AmbAggHaloSwap(h, PETSC_TRUE, sizeof(*array)));
   PetscCall(AmbAggHaloStatus(AggDeviceAddUp(h->tostart[h->nto], h->tolist, (SysInt *)h->out, array, PetscDefaultCudaStream)));
