@@ -419,6 +419,7 @@ struct Hog {
     size_t size, total;
     void  *p;
 
+    SysPoolTrim();
     CallCuda(cudaMemGetInfo(&size, &total));
     for (; size >= 1 << 20; size /= 2) {
       while (cudaMalloc(&p, size) == cudaSuccess) taken.push_back(p);
