@@ -17,15 +17,14 @@ PetscErrorCode HashGEMMParallelDestroy(HashGEMMParallel **parallel)
   PetscCall(HashGEMMDeviceParallelDestroy(q));
   PetscCall(HashGEMMHaloDestroy(&q->fetched));
   PetscCall(HashGEMMHaloDestroy(&q->sent));
-  SpgemmDestroy(&q->add);
   PetscCall(PetscFree(q->columns.global));
   HashGEMMRowsFree(&q->left);
   HashGEMMRowsFree(&q->right);
   HashGEMMRowsFree(&q->result);
-  HashGEMMRowsFree(&q->ones);
   HashGEMMRowsFree(&q->pieces);
   HashGEMMRowsFree(&q->sum);
-  PetscCall(PetscFree2(q->sums, q->from));
+  PetscCall(PetscFree3(q->sums, q->from, q->piece));
+  PetscCall(PetscFree(q->to));
   PetscCall(PetscFree(*parallel));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -282,11 +281,10 @@ static PetscErrorCode HashGEMMMakeSent(PetscLayout layout, const PetscInt global
     nsum++;
     own += q->result.i[r + 1] - q->result.i[r];
   }
-  PetscCall(PetscMalloc2(nsum, &q->sums, m, &q->from));
-  if (!*status) *status = HashGEMMRowsCreate(nsum, nsum + ncome, nsum + ncome, &q->ones, info);
+  PetscCall(PetscMalloc3(nsum, &q->sums, m, &q->from, nsum + 1, &q->piece));
   if (!*status) *status = HashGEMMRowsCreate(nsum + ncome, c->n + c->nglobal, own + q->sent.n, &q->pieces, info);
   PetscCall(PetscMalloc1(ncome, &places));
-  if (!*status) q->ones.i[0] = q->pieces.i[0] = 0;
+  if (!*status) q->piece[0] = q->pieces.i[0] = 0;
   ncome = 0;
   for (PetscInt r = 0; r < m && !*status; r++) {
     PetscInt place = q->pieces.i[piece];
@@ -306,11 +304,7 @@ static PetscErrorCode HashGEMMMakeSent(PetscLayout layout, const PetscInt global
     }
     q->from[r]         = q->nsum;
     q->sums[q->nsum++] = r;
-    q->ones.i[q->nsum] = piece;
-  }
-  for (PetscInt l = 0; l < piece; l++) {
-    q->ones.j[l] = l;
-    q->ones.a[l] = 1;
+    q->piece[q->nsum]  = piece;
   }
   if (!*status) PetscCall(HashGEMMHaloPut(&q->sent, c, columns, most, places, q->pieces.j));
   PetscCall(PetscFree(places));
@@ -327,9 +321,25 @@ static PetscErrorCode HashGEMMSend(PetscInt m, HashGEMMParallel *q)
 
   PetscFunctionBegin;
   PetscCall(HashGEMMHaloBegin(&q->sent, MPIU_SCALAR, sizeof(*there), there, q->sent.values));
-  for (PetscInt t = 0; t < q->nsum; t++) PetscCall(PetscArraycpy(q->pieces.a + q->pieces.i[q->ones.i[t]], q->result.a + q->result.i[q->sums[t]], q->result.i[q->sums[t] + 1] - q->result.i[q->sums[t]]));
+  for (PetscInt t = 0; t < q->nsum; t++) PetscCall(PetscArraycpy(q->pieces.a + q->pieces.i[q->piece[t]], q->result.a + q->result.i[q->sums[t]], q->result.i[q->sums[t] + 1] - q->result.i[q->sums[t]]));
   PetscCall(HashGEMMHaloEnd(&q->sent, sizeof(*there), q->sent.values));
   if (q->pieces.a) HashGEMMHaloPlace(&q->sent, q->pieces.a);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The sums of the pieces */
+static PetscErrorCode HashGEMMMakeSums(HashGEMMParallel *q, SpgemmInfo *info, SysStatus *status)
+{
+  const int nthread = MatAIJThreads(q->pieces.nz);
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc1(q->pieces.nz, &q->to));
+  if (HashGEMMSumPattern(&q->pieces, q->nsum, q->piece, nthread, q->to, &q->sum)) HashGEMMSumValues(&q->pieces, q->piece, q->to, nthread, &q->sum);
+  else {
+    *status           = SYS_OUT_OF_MEMORY;
+    info->bytes_asked = (double)q->pieces.nz * sizeof(PetscInt);
+  }
+  PetscCall(PetscLogFlops((PetscLogDouble)q->pieces.nz * PETSC_FLOPS_PER_OP));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -451,9 +461,8 @@ PetscErrorCode HashGEMMParallelSymbolic(Mat C, SpgemmType type, Mat A, Mat B, Ha
     PetscCall(HashGEMMMakeSent(layout, type == SPGEMM_ATB ? rows : q->columns.global, q, &final, &info, &status));
     if (q->device) PetscCall(HashGEMMDeviceTakeValues(layout->n, q, &info, &status));
     PetscCall(HashGEMMSend(layout->n, q));
-    if (!status) status = HashGEMMMakeResult(SPGEMM_AB, &q->ones, &q->pieces, &p->options, &q->add, &q->sum, &info);
+    if (!status) PetscCall(HashGEMMMakeSums(q, &info, &status));
     PetscCall(HashGEMMAgree(C, status, &info));
-    PetscCall(HashGEMMReport(C, &info));
     cut.from = q->from;
   }
   PetscCall(HashGEMMColumnsMap(&final, q->columns.nglobal, q->columns.global, &map));
@@ -503,9 +512,9 @@ PetscErrorCode HashGEMMParallelNumeric(Mat C, SpgemmType type, Mat A, Mat B, Pet
   if (q->sent.comm != MPI_COMM_NULL) {
     if (q->device) PetscCall(HashGEMMDeviceTakeValues(C->rmap->n, q, &info, &status));
     PetscCall(HashGEMMSend(C->rmap->n, q));
-    if (!status) status = HashGEMMRenewResult(&q->ones, &q->pieces, q->add, &q->sum, &info);
+    if (!status) HashGEMMSumValues(&q->pieces, q->piece, q->to, MatAIJThreads(q->pieces.nz), &q->sum);
     PetscCall(HashGEMMAgree(C, status, &info));
-    PetscCall(PetscLogFlops(2 * info.products));
+    PetscCall(PetscLogFlops((PetscLogDouble)q->pieces.nz * PETSC_FLOPS_PER_OP));
   }
   PetscCall(HashGEMMParallelCut(C, q));
   if (!q->device) {

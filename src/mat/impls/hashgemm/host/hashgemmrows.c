@@ -139,6 +139,103 @@ void HashGEMMMergeValues(int64_t m, const SysInt *di, const SysScalar *da, const
   }
 }
 
+/* ------------------------------------------------- sums ------------------------------------------------- */
+
+/* Writes the columns of two ascending lists, each once, and returns their number */
+static SysInt HashGEMMUnite(SysInt na, const SysInt *a, SysInt nb, const SysInt *b, SysInt *to)
+{
+  SysInt n = 0, k = 0, l = 0;
+
+  while (k < na && l < nb) {
+    const SysInt x = a[k], y = b[l];
+
+    to[n++] = x < y ? x : y;
+    k += x <= y;
+    l += y <= x;
+  }
+  while (k < na) to[n++] = a[k++];
+  while (l < nb) to[n++] = b[l++];
+  return n;
+}
+
+/* The columns of rows begin to end - 1, in columns[], with work[] as second buffer: both have room for all entries of these rows. Returns their number. */
+static SysInt HashGEMMUniteRows(const HashGEMMRows *pieces, SysInt begin, SysInt end, SysInt *columns, SysInt *work)
+{
+  const SysInt *united = pieces->j + pieces->i[begin];
+  SysInt        n      = begin < end ? pieces->i[begin + 1] - pieces->i[begin] : 0;
+
+  for (SysInt p = begin + 1; p < end; p++) {
+    SysInt *to = (end - p) % 2 ? columns : work; /* the last list is in columns[] */
+
+    n      = HashGEMMUnite(n, united, pieces->i[p + 1] - pieces->i[p], pieces->j + pieces->i[p], to);
+    united = to;
+  }
+  if (united != columns && n) memcpy(columns, united, sizeof(*columns) * (size_t)n);
+  return n;
+}
+
+static void HashGEMMSumRows(const HashGEMMRows *pieces, int64_t nsum, const SysInt piece[], int nthread, SysInt *columns, SysInt *work, SysInt *length)
+{
+  (void)nthread;
+#pragma omp parallel for num_threads(nthread) schedule(static)
+  for (int64_t t = 0; t < nsum; t++) {
+    const SysInt first = pieces->i[piece[t]];
+
+    length[t] = HashGEMMUniteRows(pieces, piece[t], piece[t + 1], columns + first, work + first);
+  }
+}
+
+static void HashGEMMSumPlaces(const HashGEMMRows *pieces, const SysInt piece[], int nthread, const SysInt *columns, SysInt to[], HashGEMMRows *sum)
+{
+  (void)nthread;
+#pragma omp parallel for num_threads(nthread) schedule(static)
+  for (int64_t t = 0; t < sum->m; t++) {
+    const SysInt begin = sum->i[t], n = sum->i[t + 1] - begin;
+
+    if (n) memcpy(sum->j + begin, columns + pieces->i[piece[t]], sizeof(*columns) * (size_t)n);
+    for (SysInt p = piece[t]; p < piece[t + 1]; p++) {
+      SysInt place = begin;
+
+      for (SysInt e = pieces->i[p]; e < pieces->i[p + 1]; e++) {
+        while (sum->j[place] != pieces->j[e]) place++;
+        to[e] = place++;
+      }
+    }
+  }
+}
+
+int HashGEMMSumPattern(const HashGEMMRows *pieces, int64_t nsum, const SysInt piece[], int nthread, SysInt to[], HashGEMMRows *sum)
+{
+  const size_t nz      = (size_t)pieces->nz;
+  SysInt      *columns = (SysInt *)SysAllocate(sizeof(*columns) * (2 * nz + (size_t)nsum + 1)), *length;
+  int64_t      all     = 0;
+  int          enough;
+
+  memset(sum, 0, sizeof(*sum));
+  if (!columns) return 0;
+  length = columns + 2 * nz;
+  HashGEMMSumRows(pieces, nsum, piece, nthread, columns, columns + nz, length);
+  for (int64_t t = 0; t < nsum; t++) all += length[t];
+  enough = HashGEMMRowsAllocate(nsum, pieces->n, all, sum);
+  if (enough) {
+    sum->i[0] = 0;
+    for (int64_t t = 0; t < nsum; t++) sum->i[t + 1] = sum->i[t] + length[t];
+    HashGEMMSumPlaces(pieces, piece, nthread, columns, to, sum);
+  }
+  SysRelease(columns, sizeof(*columns) * (2 * nz + (size_t)nsum + 1));
+  return enough;
+}
+
+void HashGEMMSumValues(const HashGEMMRows *pieces, const SysInt piece[], const SysInt to[], int nthread, HashGEMMRows *sum)
+{
+  (void)nthread;
+#pragma omp parallel for num_threads(nthread) schedule(static)
+  for (int64_t t = 0; t < sum->m; t++) {
+    for (SysInt k = sum->i[t]; k < sum->i[t + 1]; k++) sum->a[k] = 0;
+    for (SysInt e = pieces->i[piece[t]]; e < pieces->i[piece[t + 1]]; e++) sum->a[to[e]] += pieces->a[e];
+  }
+}
+
 /* ------------------------------------------------- cutting ------------------------------------------------- */
 
 /* Returns the first entry from k to end whose column is at least n; most rows have none */
