@@ -179,6 +179,7 @@ static PetscErrorCode HashGEMMMakeRight(Mat B, PetscInt nrow, const PetscInt row
   if (nrow <= 0 && !nknown) q->right = HashGEMMRowsBorrow(&block[0]); /* there are no other entries */
   else if (!*status) *status = HashGEMMRowsCreate(m + PetscMax(nrow, 0), c->n + c->nglobal, (int64_t)nz + q->fetched.n, &q->right, info);
   if (!*status && !q->right.borrowed) {
+    if (q->device) HashGEMMRowsUseFew(&q->right); /* the rows that come from other processes */
     PetscCall(HashGEMMColumnsMap(c, nknown, known, &map));
     q->right.i[m] = nz;
     for (PetscInt r = 0; r < nrow; r++) q->right.i[m + r + 1] = nz + q->fetched.first[r + 1];
@@ -443,6 +444,7 @@ PetscErrorCode HashGEMMParallelSymbolic(Mat C, SpgemmType type, Mat A, Mat B, Ha
   if (!made && !status) status = HashGEMMMakeResult(type, &q->left, &q->right, &p->options, &p->spgemm, &q->result, &info);
   if (made && size > 1) PetscCall(HashGEMMDeviceDefers(C, p, B->cmap->N / size, &q->defer));
   PetscCall(HashGEMMAgreeAll(C, status, &info, &q->defer));
+  if (made && q->defer) HashGEMMRowsUseFew(&q->result); /* those that go to other processes, or get something from there */
   if (made && !q->defer) PetscCall(HashGEMMDeviceFetchColumns(q));
   if (!made) PetscCall(HashGEMMReport(C, &info));
   HashGEMMRowsFree(&q->left);
@@ -504,6 +506,7 @@ PetscErrorCode HashGEMMParallelNumeric(Mat C, SpgemmType type, Mat A, Mat B, Pet
     status          = SYS_OUT_OF_MEMORY;
     info.bytes_peak = (double)q->result.nz * sizeof(PetscScalar);
   }
+  if (!status && q->defer) HashGEMMRowsUseFew(&q->result);
   if (!status && q->device) PetscCall(HashGEMMDeviceRenewResult(q, &info, &status));
   if (!status && !q->device) status = HashGEMMRenewResult(&q->left, &q->right, p->spgemm, &q->result, &info);
   PetscCall(HashGEMMAgree(C, status, &info));
