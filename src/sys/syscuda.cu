@@ -88,6 +88,13 @@ void SysPoolTrim(void)
   (void)cudaMemPoolTrimTo(sys_pool[device], 0);
 }
 
+void SysPoolTrimIfShort(void)
+{
+  size_t available, total;
+
+  if (cudaMemGetInfo(&available, &total) == cudaSuccess && available < total / 8) SysPoolTrim();
+}
+
 /* ---- Capabilities ---- */
 
 static __global__ void SysAny(void) { }

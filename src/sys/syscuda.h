@@ -32,6 +32,9 @@ SYS_DEVICE void      SysPoolRelease(const void *memory, SysStream stream) SYS_ST
 /* Waits for the device and returns all unused memory of the pool to it */
 SYS_DEVICE void SysPoolTrim(void) SYS_STUB();
 
+/* The same if less than an eighth of the device's memory is free, which other allocations than the pool's may need */
+SYS_DEVICE void SysPoolTrimIfShort(void) SYS_STUB();
+
 /* Returns the text of this thread's last failed call, such as "cudaMalloc: out of memory" */
 SYS_DEVICE const char *SysDeviceErrorText(void) SYS_STUB("");
 
