@@ -94,7 +94,8 @@ static PetscErrorCode HashGEMMDeviceGetBlocks(Mat A, SysCSR block[2])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Not for matrices that are on the host, nor for a diagonal block without entries */
+/* Not for matrices that are on the host, nor for an A whose diagonal block has no entries, nor for a B without entries. The diagonal block of a P may have none: the few columns of a
+   coarsest level belong to the first process, and the others would multiply on the host while that one waits. */
 PetscErrorCode HashGEMMDeviceParallelCreate(Mat C, Mat A, Mat B, const HashGEMMProduct *p, HashGEMMParallel *q)
 {
   Mat       block[4];
@@ -105,11 +106,15 @@ PetscErrorCode HashGEMMDeviceParallelCreate(Mat C, Mat A, Mat B, const HashGEMMP
   PetscCall(MatMPIAIJGetSeqAIJ(A, &block[0], &block[1], NULL));
   PetscCall(MatMPIAIJGetSeqAIJ(B, &block[2], &block[3], NULL));
   for (int k = 0; k < 4; k++) {
-    SysCSR csr;
+    SysCSR csr, rest = {0};
 
-    if (!MatAIJValuesOnDevice(block[k])) PetscFunctionReturn(PETSC_SUCCESS);
     PetscCall(MatAIJGetSizes(block[k], &csr));
-    if (k % 2 == 0 && !csr.nz) PetscFunctionReturn(PETSC_SUCCESS);
+    if (k % 2 == 0 && !csr.nz) {
+      if (k) PetscCall(MatAIJGetSizes(block[k + 1], &rest));
+      if (!rest.nz) PetscFunctionReturn(PETSC_SUCCESS);
+      continue;
+    }
+    if (!MatAIJValuesOnDevice(block[k])) PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(HashGEMMDeviceStart(&done));
   if (done) PetscCall(PetscNew(&q->device));
