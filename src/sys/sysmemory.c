@@ -104,6 +104,11 @@ void *SysAllocate(size_t size)
   return p;
 }
 
+void *SysAllocateBrief(size_t size)
+{
+  return SysMappedSize(size, SYS_MAPPED_PAGES) ? SysAllocate(size) : malloc(size ? size : 1);
+}
+
 void *SysAllocateZero(size_t size)
 {
   void *p = SysAllocate(size);

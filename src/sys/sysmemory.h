@@ -37,7 +37,11 @@ void SysAdviseSmall(void *, size_t size);
    reads as zero. */
 void *SysAllocate(size_t size);
 void *SysAllocateZero(size_t size);
-void  SysRelease(void *, size_t size);
+
+/* As SysAllocate(), but malloc()'s memory if that would not be mapped: for short-lived arrays, since the pages of earlier ones need no clearing */
+void *SysAllocateBrief(size_t size);
+
+void SysRelease(void *, size_t size);
 
 /* Returns the pages of an array of SysAllocate() to the system, if it is mapped: it then reads as zero */
 void SysReleasePages(void *, size_t size);

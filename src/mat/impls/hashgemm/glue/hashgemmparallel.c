@@ -61,7 +61,7 @@ static PetscErrorCode HashGEMMMakeLeft(Mat A, PetscBool square, HashGEMMParallel
   PetscCall(HashGEMMGetBlocks(A, MatAIJGetArrays, block, &nglobal, &global));
   *left = HashGEMMRowsBorrow(&block[0]);
   if (!nglobal) PetscFunctionReturn(PETSC_SUCCESS);
-  *status = HashGEMMRowsCreate(block[0].m + (square ? nglobal : 0), block[0].n + nglobal, (int64_t)block[0].i[block[0].m] + block[1].i[block[1].m], left, info);
+  *status = HashGEMMRowsCreate(block[0].m + (square ? nglobal : 0), block[0].n + nglobal, (int64_t)block[0].i[block[0].m] + block[1].i[block[1].m], PETSC_FALSE, left, info);
   if (*status) PetscFunctionReturn(PETSC_SUCCESS);
   HashGEMMMergeLengths(block[0].m, block[0].i, block[1].i, left->i);
   for (int64_t r = block[0].m; r < left->m; r++) left->i[r + 1] = left->i[r];
@@ -79,7 +79,7 @@ static SysStatus HashGEMMMakeResult(SpgemmType type, const HashGEMMRows *left, c
 
   if (status) return status;
   SpgemmSize(type, &A, &B, NULL, &m, &n);
-  if (!HashGEMMRowsAllocate(m, n, SpgemmNonzeros(*spgemm), result)) return SYS_OUT_OF_MEMORY;
+  if (!HashGEMMRowsAllocate(m, n, SpgemmNonzeros(*spgemm), 0, result)) return SYS_OUT_OF_MEMORY;
   status = SpgemmFill(*spgemm, &A, &B, NULL, result->i, result->j, result->a);
   SpgemmGetInfo(*spgemm, info);
   return status;
@@ -177,7 +177,7 @@ static PetscErrorCode HashGEMMMakeRight(Mat B, PetscInt nrow, const PetscInt row
   if (nrow >= 0) PetscCall(HashGEMMFindRows(B, nrow, rows, known, &q->fetched, &columns, &most, info, status));
   PetscCall(HashGEMMColumnsCreate(B->cmap->rstart, B->cmap->n, nknown, known, q->fetched.n, columns, c));
   if (nrow <= 0 && !nknown) q->right = HashGEMMRowsBorrow(&block[0]); /* there are no other entries */
-  else if (!*status) *status = HashGEMMRowsCreate(m + PetscMax(nrow, 0), c->n + c->nglobal, (int64_t)nz + q->fetched.n, &q->right, info);
+  else if (!*status) *status = HashGEMMRowsCreate(m + PetscMax(nrow, 0), c->n + c->nglobal, (int64_t)nz + q->fetched.n, PETSC_FALSE, &q->right, info);
   if (!*status && !q->right.borrowed) {
     if (q->device) HashGEMMRowsUseFew(&q->right); /* the rows that come from other processes */
     PetscCall(HashGEMMColumnsMap(c, nknown, known, &map));
@@ -283,7 +283,7 @@ static PetscErrorCode HashGEMMMakeSent(PetscLayout layout, const PetscInt global
     own += q->result.i[r + 1] - q->result.i[r];
   }
   PetscCall(PetscMalloc3(nsum, &q->sums, m, &q->from, nsum + 1, &q->piece));
-  if (!*status) *status = HashGEMMRowsCreate(nsum + ncome, c->n + c->nglobal, own + q->sent.n, &q->pieces, info);
+  if (!*status) *status = HashGEMMRowsCreate(nsum + ncome, c->n + c->nglobal, own + q->sent.n, PETSC_TRUE, &q->pieces, info);
   PetscCall(PetscMalloc1(ncome, &places));
   if (!*status) q->piece[0] = q->pieces.i[0] = 0;
   ncome = 0;

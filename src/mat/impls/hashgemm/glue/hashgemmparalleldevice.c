@@ -373,7 +373,7 @@ PetscErrorCode HashGEMMDeviceMakeResult(Mat C, SpgemmType type, const HashGEMMPr
   PetscCall(HashGEMMDeviceCheck(status, done));
   *done = (PetscBool)(*done && rows->nz && rows->a);
   if (!*done) PetscFunctionReturn(PETSC_SUCCESS);
-  *done = (PetscBool)!HashGEMMRowsCreate(rows->m, rows->n, rows->nz, &q->result, &info);
+  *done = (PetscBool)!HashGEMMRowsCreate(rows->m, rows->n, rows->nz, PETSC_TRUE, &q->result, &info);
   if (!*done) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(HashGEMMDeviceFetch(q->result.i, rows->i, (rows->m + 1) * sizeof(*rows->i)));
   HashGEMMDeviceFreeRows(&d->left);

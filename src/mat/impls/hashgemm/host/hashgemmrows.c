@@ -23,15 +23,18 @@ void HashGEMMRowsFreeValues(HashGEMMRows *rows)
   rows->a = NULL;
 }
 
-int HashGEMMRowsAllocate(int64_t m, int64_t n, int64_t nz, HashGEMMRows *rows)
+int HashGEMMRowsAllocate(int64_t m, int64_t n, int64_t nz, int brief, HashGEMMRows *rows)
 {
+  void *(*const allocate)(size_t) = brief ? SysAllocateBrief : SysAllocate;
+
   memset(rows, 0, sizeof(*rows));
   rows->m  = m;
   rows->n  = n;
   rows->nz = nz;
-  rows->i  = (SysInt *)SysAllocate(sizeof(*rows->i) * (size_t)(m + 1));
-  rows->j  = (SysInt *)SysAllocate(sizeof(*rows->j) * (size_t)nz);
-  if (HashGEMMRowsAllocateValues(rows) && rows->i && rows->j) return 1;
+  rows->i  = (SysInt *)(*allocate)(sizeof(*rows->i) * (size_t)(m + 1));
+  rows->j  = (SysInt *)(*allocate)(sizeof(*rows->j) * (size_t)nz);
+  rows->a  = (SysScalar *)(*allocate)(sizeof(*rows->a) * (size_t)nz);
+  if (rows->i && rows->j && rows->a) return 1;
   HashGEMMRowsFree(rows);
   return 0;
 }
@@ -214,7 +217,7 @@ static void HashGEMMSumPlaces(const HashGEMMRows *pieces, const SysInt piece[], 
 int HashGEMMSumPattern(const HashGEMMRows *pieces, int64_t nsum, const SysInt piece[], int nthread, SysInt to[], HashGEMMRows *sum)
 {
   const size_t nz      = (size_t)pieces->nz;
-  SysInt      *columns = (SysInt *)SysAllocate(sizeof(*columns) * (2 * nz + (size_t)nsum + 1)), *length;
+  SysInt      *columns = (SysInt *)SysAllocateBrief(sizeof(*columns) * (2 * nz + (size_t)nsum + 1)), *length;
   int64_t      all     = 0;
   int          enough;
 
@@ -223,7 +226,7 @@ int HashGEMMSumPattern(const HashGEMMRows *pieces, int64_t nsum, const SysInt pi
   length = columns + 2 * nz;
   HashGEMMSumRows(pieces, nsum, piece, nthread, columns, columns + nz, length);
   for (int64_t t = 0; t < nsum; t++) all += length[t];
-  enough = HashGEMMRowsAllocate(nsum, pieces->n, all, sum);
+  enough = HashGEMMRowsAllocate(nsum, pieces->n, all, 1, sum);
   if (enough) {
     sum->i[0] = 0;
     for (int64_t t = 0; t < nsum; t++) sum->i[t + 1] = sum->i[t] + length[t];

@@ -26,8 +26,8 @@ static inline HashGEMMRows HashGEMMRowsBorrow(const SysCSR *A)
   return (HashGEMMRows){A->m, A->n, A->nz, (SysInt *)A->i, (SysInt *)A->j, (SysScalar *)A->a, 1};
 }
 
-/* Allocates arrays for nz entries, large ones on huge pages; returns 0 if memory is short */
-int  HashGEMMRowsAllocate(int64_t m, int64_t n, int64_t nz, HashGEMMRows *);
+/* Allocates arrays for nz entries, large ones on huge pages, or, brief, as by SysAllocateBrief(); returns 0 if memory is short */
+int  HashGEMMRowsAllocate(int64_t m, int64_t n, int64_t nz, int brief, HashGEMMRows *);
 int  HashGEMMRowsAllocateValues(HashGEMMRows *);
 void HashGEMMRowsFreeValues(HashGEMMRows *);
 void HashGEMMRowsFree(HashGEMMRows *);
