@@ -119,12 +119,35 @@ static inline SysStatus SysArenaAllocate(SysArena *arena)
   return SYS_SUCCESS;
 }
 
-/* Memory that its destructor frees */
+/* Memory that its destructor frees: that of the pool once the work queued in its stream is done, other memory at once, which waits for the device */
 struct SysScratch {
-  char *memory = NULL;
+  char        *memory = NULL;
+  bool         pooled = false;
+  cudaStream_t stream = NULL;
 
-  ~SysScratch() { (void)cudaFree(memory); }
+  ~SysScratch()
+  {
+    if (pooled) SysPoolRelease(memory, stream);
+    else (void)cudaFree(memory);
+  }
 };
+
+/* Allocates from the pool, so that scratch memory ends without a wait */
+static inline SysStatus SysScratchAllocate(SysScratch *s, size_t bytes, cudaStream_t stream)
+{
+  s->pooled = true;
+  s->stream = stream;
+  return SysPoolAllocate(bytes, &s->memory, stream);
+}
+
+/* The same for the arrays of an arena, which the caller takes once more */
+static inline SysStatus SysArenaAllocateScratch(SysArena *arena, SysScratch *s, cudaStream_t stream)
+{
+  SYS_CALL(SysScratchAllocate(s, arena->used, stream));
+  arena->memory = s->memory;
+  arena->used   = 0;
+  return SYS_SUCCESS;
+}
 
 static inline SysStatus SysDeviceAllocate(void *p, size_t bytes)
 {

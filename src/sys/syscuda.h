@@ -25,6 +25,17 @@ typedef struct CUstream_st *SysStream; /* a cudaStream_t */
     }
 #endif
 
+/* Memory of a pool that keeps released memory. Neither call waits for the device: work queued in the stream before the release may still use the memory, which a later allocation
+   in the stream may get. Events must order work in other streams. Other processes cannot map this memory. */
+SYS_DEVICE SysStatus SysPoolAllocate(size_t bytes, void *memory, SysStream stream) SYS_STUB(SYS_ERROR);
+SYS_DEVICE void      SysPoolRelease(const void *memory, SysStream stream) SYS_STUB();
+
+/* Waits for the device and returns all unused memory of the pool to it */
+SYS_DEVICE void SysPoolTrim(void) SYS_STUB();
+
+/* The same if less than an eighth of the device's memory is free, which other allocations than the pool's may need */
+SYS_DEVICE void SysPoolTrimIfShort(void) SYS_STUB();
+
 /* Returns the text of this thread's last failed call, such as "cudaMalloc: out of memory" */
 SYS_DEVICE const char *SysDeviceErrorText(void) SYS_STUB("");
 

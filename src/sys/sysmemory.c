@@ -15,7 +15,8 @@
 #define SYS_MAPPED_PAGES 4 /* huge pages from which on an array is mapped */
 #define SYS_LAST_PAGE    3 /* a mapped array ends with a whole huge page if that adds at most 1 / SYS_LAST_PAGE to its size */
 #if !defined(MADV_HUGEPAGE)
-  #define MADV_HUGEPAGE MADV_NORMAL /* the system has no huge pages */
+  #define MADV_HUGEPAGE   MADV_NORMAL /* the system has no huge pages */
+  #define MADV_NOHUGEPAGE MADV_NORMAL
 #endif
 
 /* Returns the bytes up to the next huge page */
@@ -85,6 +86,11 @@ void SysAdvise(void *p, size_t size)
   if (size >= SYS_MAPPED_PAGES * SYS_HUGE_PAGE) (void)madvise((char *)p + SysMemoryHead(p), (size - SysMemoryHead(p)) / SYS_HUGE_PAGE * SYS_HUGE_PAGE, MADV_HUGEPAGE);
 }
 
+void SysAdviseSmall(void *p, size_t size)
+{
+  if (p && SysMappedSize(size, SYS_MAPPED_PAGES)) (void)madvise((char *)p + SysMemoryHead(p), (size - SysMemoryHead(p)) / SYS_HUGE_PAGE * SYS_HUGE_PAGE, MADV_NOHUGEPAGE);
+}
+
 void *SysAllocate(size_t size)
 {
   const size_t mapped = SysMappedSize(size, SYS_MAPPED_PAGES);
@@ -96,6 +102,11 @@ void *SysAllocate(size_t size)
   if (posix_memalign(&p, whole ? SYS_HUGE_PAGE : 64, whole > size + 64 ? whole : size + 64)) return NULL;
   if (whole) (void)madvise(p, whole, MADV_HUGEPAGE);
   return p;
+}
+
+void *SysAllocateBrief(size_t size)
+{
+  return SysMappedSize(size, SYS_MAPPED_PAGES) ? SysAllocate(size) : malloc(size ? size : 1);
 }
 
 void *SysAllocateZero(size_t size)

@@ -419,6 +419,7 @@ struct Hog {
     size_t size, total;
     void  *p;
 
+    SysPoolTrim();
     CallCuda(cudaMemGetInfo(&size, &total));
     for (; size >= 1 << 20; size /= 2) {
       while (cudaMalloc(&p, size) == cudaSuccess) taken.push_back(p);
@@ -665,6 +666,53 @@ static bool Estimates(const std::vector<Shape> &shapes)
   return good;
 }
 
+/* Calls that wait for the device or map memory, counted by device.sh's --wrap */
+static int allocations, waits;
+
+#define COUNT(name, counter, parameters, arguments) \
+  extern "C" cudaError_t __real_##name parameters; \
+  extern "C" cudaError_t __wrap_##name parameters \
+  { \
+    counter++; \
+    return __real_##name arguments; \
+  }
+
+COUNT(cudaMalloc, allocations, (void **memory, size_t bytes), (memory, bytes))
+COUNT(cudaFree, allocations, (void *memory), (memory))
+COUNT(cudaStreamSynchronize, waits, (cudaStream_t s), (s))
+
+/* The steps of a level wait where the host needs a number, and take all memory from the pool */
+static bool Waits(const std::vector<Shape> &shapes)
+{
+  for (const Shape &s : shapes) {
+    Array<int>           i(s.A.i), j(s.A.j);
+    Array<SysScalar>     a(s.A.a);
+    AggMatrix            M       = {};
+    AggOptions           options = {};
+    AggDevice           *g       = NULL;
+    SysCSR               P;
+    int                  served, nagg, rounds, create, factor;
+    std::vector<SysReal> r((size_t)s.A.m);
+
+    M.d          = {s.A.m, s.A.n, (int64_t)s.A.j.size(), i.data, j.data, a.data};
+    M.bs         = s.bs;
+    options.hops = 2;
+    allocations = waits = 0;
+    if (AggDeviceCreate(&M, 1, -1, stream, &g, &served)) return Complain(s.name, SysDeviceErrorText());
+    create = waits;
+    if (!served) continue;
+    if (AggDeviceAggregate(g, 0, NULL, &options, NULL, stream, &nagg, &rounds)) return Complain(s.name, SysDeviceErrorText());
+    waits = 0;
+    if (AggDeviceFactor(g, s.bs, 1, NULL, NULL, stream, r.data())) return Complain(s.name, SysDeviceErrorText());
+    factor = waits;
+    if (AggDeviceProlong(g, s.bs, 1, &M, 0.5, 0, stream, &P)) return Complain(s.name, SysDeviceErrorText());
+    AggDeviceDestroy(&g);
+    if (create > 2 || waits > 2) return Complain(s.name, Text("%d waits for a graph, %d for a tentative prolongator, %d with the prolongator", create, factor, waits));
+    if (allocations) return Complain(s.name, Text("%d allocations besides those of the pool", allocations));
+  }
+  return true;
+}
+
 int main(int argc, char **argv)
 {
   const Group<std::vector<Shape>> groups[] = {
@@ -673,7 +721,8 @@ int main(int argc, char **argv)
     {"no memory",    NoMemory    },
     {"one-sided",    OneSided    },
     {"not finite",   NotFinite   },
-    {"estimates",    Estimates   }
+    {"estimates",    Estimates   },
+    {"waits",        Waits       }
   };
 
   return RunProgram(groups, MakeShapes, argc, argv);

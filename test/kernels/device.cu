@@ -737,6 +737,7 @@ struct Hoard {
   {
     void *p;
 
+    SysPoolTrim();
     for (int k = 0; k < 96 && cudaMalloc(&p, (size_t)8 << 20) == cudaSuccess; k++) pieces.push_back(p);
     loose = pieces.size();
     for (size_t size = (size_t)64 << 30; size >= 4096; size /= 2) {

@@ -79,8 +79,9 @@ spgemm)
   ;;
 gamg)
   sources=(test/kernels/aggdevice.cu src/sys/*.cu src/ksp/pc/impls/gamg/cuda/*.cu)
-  small=("aggregates" "prolongators" "one-sided" "not finite" "estimates")
+  small=("aggregates" "prolongators" "one-sided" "not finite" "estimates" "waits")
   memory=("no memory")
+  link=(-Xlinker --wrap=cudaMalloc -Xlinker --wrap=cudaFree -Xlinker --wrap=cudaStreamSynchronize)
   ;;
 spmm)
   sources=(test/kernels/spmmdevice.cu src/sys/*.cu $impls/spmm/cuda/*.cu)

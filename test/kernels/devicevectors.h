@@ -4,7 +4,7 @@
 */
 #pragma once
 
-#include "sys/syscsr.h"
+#include "sys/syscuda.h"
 #include "devicetest.h"
 
 static const SysScalar Infinity = std::numeric_limits<SysScalar>::infinity();
@@ -256,7 +256,7 @@ static bool SameAs(Matrix &M, Matrix &plain, bool transpose, const std::string &
   return true;
 }
 
-/* Bytes that are free, with what CUDA's pools keep given back */
+/* Bytes that are free, without what pools keep */
 static inline size_t FreeMemory()
 {
   cudaMemPool_t pool;
@@ -265,6 +265,7 @@ static inline size_t FreeMemory()
   CallCuda(cudaDeviceSynchronize());
   CallCuda(cudaDeviceGetDefaultMemPool(&pool, 0));
   CallCuda(cudaMemPoolTrimTo(pool, 0));
+  SysPoolTrim();
   CallCuda(cudaMemGetInfo(&available, &total));
   return available;
 }

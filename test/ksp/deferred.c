@@ -3,6 +3,7 @@ static char help[] = "Levels of ambagg that have their entries on the GPU only: 
 
 #include "../testutil.h"
 #include <petsc/private/matimpl.h>
+#include <petsc/private/vecimpl.h>
 #include <petscpc.h>
 
 static PetscScalar ValueGrid(PetscInt i, PetscInt j)
@@ -682,7 +683,33 @@ static PetscErrorCode Operations(TestDiff *d)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* On several processes a vector begins without arrays, and reads as zero */
+static PetscErrorCode NewVectors(TestDiff *d)
+{
+  PetscMPIInt size;
+  PetscReal   norm;
+  Vec         v[2];
+  Mat         A;
+
+  PetscFunctionBeginUser;
+  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
+  PetscCall(TestShapeCreate(&grid, NULL, &A));
+  for (int round = 0; round < 2; round++) {
+    PetscCall(MatCreateVecs(A, &v[0], &v[1]));
+    for (int k = 0; k < 2; k++) {
+      TestExpect(d, "a vector begins with arrays", (PetscBool)(size == 1 || v[k]->offloadmask == PETSC_OFFLOAD_UNALLOCATED));
+      PetscCall(VecNorm(v[k], NORM_INFINITY, &norm));
+      TestExpect(d, "a vector does not begin with zeros", (PetscBool)(norm == 0));
+      PetscCall(VecSet(v[k], 1));
+      PetscCall(VecDestroy(&v[k]));
+    }
+  }
+  PetscCall(MatDestroy(&A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static const TestCase cases[] = {
+  {"vectors",    NewVectors},
   {"solves",     Solves    },
   {"new values", NewValues },
   {"turns",      Turns     },
@@ -710,6 +737,6 @@ int main(int argc, char **argv)
     requires: cuda double !complex
     args: -mat_type amb -pc_gamg_type ambagg -pc_gamg_coarse_eq_limit 100 -mat_shadow_sor natural -malloc_dump -test_operators {{0 1}}
     nsize: {{1 2 3}}
-    checks: 30
+    checks: 31
 
 TEST*/

@@ -186,6 +186,10 @@ SYS_DEVICE PetscErrorCode MatAIJCUSPARSESetCPUSolve(Mat A) SYS_STUB(PETSC_SUCCES
    an error for any other failure. */
 SYS_DEVICE PetscErrorCode MatAIJDeviceAllocate(size_t bytes, void *memory, PetscBool *enough) SYS_STUB(PETSC_SUCCESS);
 
+/* The same from the pool, in PETSc's stream: faster, but other processes cannot open it */
+SYS_DEVICE PetscErrorCode MatAIJPoolAllocate(size_t bytes, void *memory, PetscBool *enough) SYS_STUB(PETSC_SUCCESS);
+SYS_DEVICE void           MatAIJPoolRelease(const void *memory) SYS_STUB();
+
 /* Gets the arrays of a sequential AIJCUSPARSE on the device, without sizes, and PETSc's stream; the other function gets sizes and arrays. A matrix
    without entries has no arrays. */
 SYS_DEVICE PetscErrorCode MatAIJDeviceGetCSR(Mat A, SysCSR *csr, SysStream *stream) SYS_STUB(PETSC_SUCCESS);

@@ -32,9 +32,9 @@ static PetscErrorCode MatAIJDeferredDestroy(PetscAMBCtxArgument arg)
   MatAIJDeferred *d = (MatAIJDeferred *)PetscAMBCtxGet(arg);
 
   PetscFunctionBegin;
-  PetscCallCUDA(cudaFree((void *)d->device.i));
-  PetscCallCUDA(cudaFree((void *)d->device.j));
-  PetscCallCUDA(cudaFree((void *)d->device.a));
+  MatAIJPoolRelease(d->device.i);
+  MatAIJPoolRelease(d->device.j);
+  MatAIJPoolRelease(d->device.a);
   PetscCall(PetscFree(d->i));
   PetscCall(PetscFree(d->j));
   PetscCall(PetscFree(d));
@@ -111,7 +111,7 @@ static PetscErrorCode MatAIJDeviceCopy(size_t bytes, const void *from, void *to,
 {
   PetscFunctionBegin;
   if (!bytes || !*enough) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(MatAIJDeviceAllocate(bytes, to, enough));
+  PetscCall(MatAIJPoolAllocate(bytes, to, enough));
   if (*enough) PetscCallCUDA(cudaMemcpyAsync(*(void **)to, from, bytes, cudaMemcpyDeviceToDevice, PetscDefaultCudaStream));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

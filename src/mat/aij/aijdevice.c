@@ -43,6 +43,21 @@ PetscErrorCode MatAIJDeviceAllocate(size_t bytes, void *memory, PetscBool *enoug
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode MatAIJPoolAllocate(size_t bytes, void *memory, PetscBool *enough)
+{
+  const SysStatus status = SysPoolAllocate(bytes, memory, PetscDefaultCudaStream);
+
+  PetscFunctionBegin;
+  PetscCheck(status != SYS_ERROR, PETSC_COMM_SELF, PETSC_ERR_GPU, "%s", SysDeviceErrorText());
+  *enough = (PetscBool)(status == SYS_SUCCESS);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+void MatAIJPoolRelease(const void *memory)
+{
+  SysPoolRelease(memory, PetscDefaultCudaStream);
+}
+
 /* Pins host memory for copies to the device. Pinned memory crosses the bus three to eight times as fast, and pinning costs less than one copy of
    unpinned memory. */
 PetscErrorCode MatAIJDevicePin(const void *memory, size_t bytes, PetscBool *pinned)

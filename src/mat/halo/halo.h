@@ -16,6 +16,7 @@
 typedef struct {
   PetscMPIInt  n, *rank, *offset;
   PetscScalar *buffer; /* on the device */
+  PetscBool    open;   /* MPI may open the buffer to other processes, so it is not from the pool */
   PetscScalar *pinned; /* on the host, for staged messages */
 } MatHaloSide;
 

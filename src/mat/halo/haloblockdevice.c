@@ -10,17 +10,18 @@
 PetscErrorCode MatHaloBlockDestroy(MatHaloBlock *r)
 {
   PetscFunctionBegin;
-  PetscCallCUDA(cudaFree(r->rows_memory));
-  PetscCallCUDA(cudaFree(r->columns_memory));
+  MatAIJPoolRelease(r->rows_memory);
+  MatAIJPoolRelease(r->columns_memory);
   PetscCall(PetscMemzero(r, sizeof(*r)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* A list may end right afterwards: a copy of memory that is not pinned has read it */
 static PetscErrorCode MatHaloUpload(size_t n, const int list[], int **device)
 {
   PetscFunctionBegin;
-  PetscCallCUDA(cudaMalloc((void **)device, n * sizeof(*list)));
-  PetscCallCUDA(cudaMemcpy(*device, list, n * sizeof(*list), cudaMemcpyHostToDevice));
+  PetscCall(MatHaloCheck(SysPoolAllocate(n * sizeof(*list), device, PetscDefaultCudaStream)));
+  PetscCallCUDA(cudaMemcpyAsync(*device, list, n * sizeof(*list), cudaMemcpyHostToDevice, PetscDefaultCudaStream));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -71,7 +72,7 @@ static PetscErrorCode MatHaloListRowsDevice(MatHaloBlock *r, PetscInt m, const i
   PetscCall(MatHaloCheck(HaloListRows(m, i, &r->rows.n, &r->rows_memory, PetscDefaultCudaStream)));
   r->whole = (PetscBool)(r->nz > MAT_HALO_WHOLE && r->rows.n > m / 2);
   if (!r->whole) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCallCUDA(cudaFree(r->rows_memory));
+  MatAIJPoolRelease(r->rows_memory);
   r->rows_memory = NULL;
   r->rows.n      = 0;
   PetscFunctionReturn(PETSC_SUCCESS);

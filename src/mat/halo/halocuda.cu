@@ -35,20 +35,19 @@ SysStatus HaloListRows(int m, const int *i, int *n, int **list, SysStream s)
   *n    = 0;
   *list = NULL;
   if (!m) return SYS_SUCCESS;
-  SYS_CALL(SysDeviceAllocate(&number.memory, ((size_t)m + 1) * sizeof(int)));
+  SYS_CALL(SysScratchAllocate(&number, ((size_t)m + 1) * sizeof(int), stream));
   count = (int *)number.memory;
   SYS_CUDA(SysInclusiveSum(NULL, bytes, count + 1, count + 1, m, stream));
-  SYS_CALL(SysDeviceAllocate(&work.memory, bytes));
+  SYS_CALL(SysScratchAllocate(&work, bytes, stream));
   SYS_CUDA(cudaMemsetAsync(count, 0, sizeof(int), stream));
   HaloMarkRowsKernel<<<SysBlocksLoop(m), SYS_THREADS, 0, stream>>>(m, i, count);
   SYS_CUDA(SysInclusiveSum(work.memory, bytes, count + 1, count + 1, m, stream));
   SYS_CUDA(cudaMemcpyAsync(n, count + m, sizeof(int), cudaMemcpyDeviceToHost, stream));
   SYS_CUDA(cudaStreamSynchronize(stream));
   if (!*n) return SYS_SUCCESS;
-  SYS_CALL(SysDeviceAllocate(list, (2 * (size_t)*n + 1) * sizeof(int)));
+  SYS_CALL(SysPoolAllocate((2 * (size_t)*n + 1) * sizeof(int), list, stream));
   HaloListRowsKernel<<<SysBlocksLoop(m), SYS_THREADS, 0, stream>>>(m, i, count, *n, *list);
   SYS_CUDA(cudaGetLastError());
-  SYS_CUDA(cudaStreamSynchronize(stream)); /* the memory of the numbers ends here */
   return SYS_SUCCESS;
 }
 

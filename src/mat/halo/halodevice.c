@@ -19,7 +19,9 @@ static PetscErrorCode MatHaloSideCreate(PetscMPIInt n, const PetscMPIInt rank[],
   PetscCall(PetscArraycpy(side->rank, rank, n));
   side->offset[0] = 0;
   for (PetscMPIInt k = 0; k < n; k++) side->offset[k + 1] = offset[k + 1];
-  if (side->offset[n]) PetscCallCUDA(cudaMalloc((void **)&side->buffer, side->offset[n] * sizeof(*side->buffer)));
+  side->open = use_gpu_aware_mpi;
+  if (side->offset[n] && side->open) PetscCallCUDA(cudaMalloc((void **)&side->buffer, side->offset[n] * sizeof(*side->buffer)));
+  if (side->offset[n] && !side->open) PetscCall(MatHaloCheck(SysPoolAllocate(side->offset[n] * sizeof(*side->buffer), &side->buffer, PetscDefaultCudaStream)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -27,7 +29,8 @@ static PetscErrorCode MatHaloSideDestroy(MatHaloSide *side)
 {
   PetscFunctionBegin;
   PetscCall(PetscFree2(side->rank, side->offset));
-  PetscCallCUDA(cudaFree(side->buffer));
+  if (side->open) PetscCallCUDA(cudaFree(side->buffer));
+  else MatAIJPoolRelease(side->buffer);
   PetscCallCUDA(cudaFreeHost(side->pinned));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -45,8 +48,8 @@ static PetscErrorCode MatHaloDestroy(void **halo)
   PetscCall(VecDestroy(&h->x));
   PetscCall(MatHaloSideDestroy(&h->from));
   PetscCall(MatHaloSideDestroy(&h->to));
-  PetscCallCUDA(cudaFree(h->entries));
-  PetscCallCUDA(cudaFree(h->sums_memory));
+  MatAIJPoolRelease(h->entries);
+  MatAIJPoolRelease(h->sums_memory);
   PetscCallCUDA(cudaEventDestroy(h->before));
   PetscCallCUDA(cudaEventDestroy(h->after));
   PetscCallCUDA(cudaStreamDestroy(h->stream));
@@ -88,8 +91,8 @@ static PetscErrorCode MatHaloCreate(Mat A, Mat block, const PetscInt garray[], M
   PetscCall(PetscSFGetLeafRanks(sf, &n, &rank, &offset, &root));
   PetscCall(MatHaloSideCreate(n, rank, offset, &h->to));
   if (h->to.offset[n]) {
-    PetscCallCUDA(cudaMalloc((void **)&h->entries, h->to.offset[n] * sizeof(*h->entries)));
-    PetscCallCUDA(cudaMemcpy(h->entries, root, h->to.offset[n] * sizeof(*h->entries), cudaMemcpyHostToDevice));
+    PetscCall(MatHaloCheck(SysPoolAllocate(h->to.offset[n] * sizeof(*h->entries), &h->entries, PetscDefaultCudaStream)));
+    PetscCallCUDA(cudaMemcpyAsync(h->entries, root, h->to.offset[n] * sizeof(*h->entries), cudaMemcpyHostToDevice, PetscDefaultCudaStream));
   }
   PetscCall(PetscSFDestroy(&sf));
   PetscCall(VecCreateSeqCUDAWithArray(PETSC_COMM_SELF, 1, h->n, h->from.buffer, &h->x));

@@ -3,6 +3,8 @@
    Operations that petsc-amb replaces on an AIJCUSPARSE besides the products: operations that would remove the shadow's, and operations of PETSc that
    compute wrong results if vectors or values are on the other side
 */
+#include <petsc/private/vecimpl.h>
+
 #include "mat/shadow/core/shadow.h"
 
 /* AIJCUSPARSE sets operations, some of them the shadow's, which this function restores */
@@ -72,6 +74,47 @@ static PetscErrorCode MatCreateSubMatrices_Shadow(Mat A, PetscInt n, const IS ro
   for (PetscInt k = 0; k < n && reuse == MAT_REUSE_MATRIX; k++) PetscCall(MatShadowHostWritten((*B)[k]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+
+#if PETSC_VERSION_GE(3, 24, 0)
+/* Creates a vector of the layout without arrays, which PETSc allocates and zeroes at their first use, on the side of that use. *v stays NULL if A has other vectors. */
+static PetscErrorCode MatShadowCreateVec(Mat A, PetscLayout map, const char name[], Vec *v)
+{
+  PetscMPIInt size;
+  PetscBool   cuda;
+  Vec         model;
+
+  PetscFunctionBegin;
+  *v = NULL;
+  PetscCall(PetscStrcmpAny(A->defaultvectype, &cuda, VECCUDA, VECMPICUDA, ""));
+  PetscCallMPI(MPI_Comm_size(map->comm, &size));
+  if (!cuda || size == 1 || A->boundtocpu) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscObjectQuery((PetscObject)A, name, (PetscObject *)&model));
+  if (!model || model->map != map) {
+    PetscCall(VecCreateMPICUDAWithArrays(map->comm, PetscAbs(map->bs), map->n, map->N, NULL, NULL, &model));
+    PetscCall(PetscLayoutReference(map, &model->map));
+    PetscCall(PetscObjectCompose((PetscObject)A, name, (PetscObject)model));
+    PetscCall(PetscObjectDereference((PetscObject)model));
+  }
+  PetscCall(VecDuplicate(model, v));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* PETSc creates the vectors of several processes with both arrays, and pins that of the host, which takes 10 ms for 4 million entries; solvers only duplicate many of them */
+static PetscErrorCode MatCreateVecs_Shadow(Mat A, Vec *right, Vec *left)
+{
+  Vec r = NULL, l = NULL;
+
+  PetscFunctionBegin;
+  if (right) PetscCall(MatShadowCreateVec(A, A->cmap, "MatShadowRight", &r));
+  if (left) PetscCall(MatShadowCreateVec(A, A->rmap, "MatShadowLeft", &l));
+  A->ops->getvecs = NULL;
+  if ((right && !r) || (left && !l)) PetscCall(MatCreateVecs(A, right && !r ? &r : NULL, left && !l ? &l : NULL));
+  A->ops->getvecs = MatCreateVecs_Shadow;
+  if (right) *right = r;
+  if (left) *left = l;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+#endif
 
 static PetscErrorCode MatShadowComposeToAIJ(Mat A, PetscErrorCode (*f)(Mat, MatType, MatReuse, Mat *))
 {
@@ -315,6 +358,9 @@ PetscErrorCode MatShadowCUSPARSESetOperations(Mat A, PetscBool seq)
   PetscCall(MatShadowComposeDense(A, seq, PETSC_TRUE));
   if (!seq) {
     A->ops->createsubmatrices = MatCreateSubMatrices_Shadow;
+#if PETSC_VERSION_GE(3, 24, 0)
+    if (!MatAIJBaseMPICUSPARSE.getvecs) A->ops->getvecs = MatCreateVecs_Shadow;
+#endif
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   A->ops->bindtocpu = MatBindToCPU_Shadow;
@@ -333,6 +379,7 @@ PetscErrorCode MatShadowCUSPARSERestoreOperations(Mat A, PetscBool seq)
   PetscFunctionBegin;
   A->ops->destroy           = base->destroy;
   A->ops->createsubmatrices = base->createsubmatrices;
+  A->ops->getvecs           = base->getvecs;
   A->ops->bindtocpu         = base->bindtocpu;
   A->ops->load              = base->load;
   PetscCall(MatShadowComposeDense(A, seq, PETSC_FALSE));

@@ -180,7 +180,7 @@ static PetscErrorCode MatShadowDeviceCreateVecs(PetscInt n, PetscInt m, void *st
   PetscBool    enough;
 
   PetscFunctionBegin;
-  PetscCall(MatAIJDeviceAllocate(bytes, array, &enough));
+  PetscCall(MatAIJPoolAllocate(bytes, array, &enough));
   if (!enough) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCallCUDA(cudaMemsetAsync(*array, 0, bytes, (cudaStream_t)stream));
   PetscCall(VecCreateSeqCUDAWithArray(PETSC_COMM_SELF, 1, n, *array, x));
@@ -193,7 +193,7 @@ static PetscErrorCode MatShadowDeviceDestroyVecs(Vec *x, Vec *y, PetscScalar **a
   PetscFunctionBegin;
   PetscCall(VecDestroy(x));
   PetscCall(VecDestroy(y));
-  PetscCallCUDA(cudaFree(*array));
+  MatAIJPoolRelease(*array);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

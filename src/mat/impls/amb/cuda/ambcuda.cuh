@@ -119,18 +119,20 @@ typedef struct {
 
 /* The transposed copy, created by the first transposed product */
 typedef struct {
-  AmbDevice *A;      /* NULL: not created */
-  AmbArrays  arrays; /* arrays of the transposed matrix, except a */
-  void      *memory; /* the memory of these arrays */
-  double     bytes;
-  int        stale;
-  SysValues  values; /* the requested storage */
+  AmbDevice   *A;      /* NULL: not created */
+  AmbArrays    arrays; /* arrays of the transposed matrix, except a */
+  void        *memory; /* the memory of these arrays, from the pool in this stream */
+  cudaStream_t stream;
+  double       bytes;
+  int          stale;
+  SysValues    values; /* the requested storage */
 } AmbTransposed;
 
 struct _AmbDevice {
   AmbLayout        layout;
   AmbStored        stored;
   AmbDeviceInfo    info;   /* excludes the transposed matrix */
+  cudaStream_t     stream; /* in which the pool gave the memory */
   void            *memory; /* all arrays of the layout, except val if it can be freed */
   void            *small;  /* the memory of stored.small */
   SysScalar       *val;    /* the memory of layout.val, unless it is part of memory */
@@ -150,7 +152,7 @@ struct _AmbDevice {
 SysStatus AmbStencilCreate(int m, const AmbArrays *, int group, cudaStream_t, AmbStencil *);
 SysStatus AmbStencilLaunch(const AmbStencil *, int m, int threads, int early, const AmbArrays *, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z, cudaStream_t);
 SysStatus AmbStencilLaunchDot(const AmbStencil *, int m, int threads, int early, const AmbArrays *, const SysScalar *x, SysScalar *z, SysScalar *parts, int64_t *nparts, cudaStream_t);
-void      AmbStencilDestroy(AmbStencil *);
+void      AmbStencilDestroy(AmbStencil *, cudaStream_t);
 
 /* The launchers of one storage: [block size - 1][deep] */
 typedef cudaError_t (*AmbLauncher)(const AmbLayout *, const AmbStored *, int threads, int early, const AmbArrays *, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z, cudaStream_t);

@@ -49,7 +49,7 @@ static int AmbCreateKeyBits(int64_t m, int scope)
   return bits;
 }
 
-static SysStatus AmbCreateWorkspaceCreate(int64_t m, cudaStream_t stream, Workspace *w)
+static SysStatus AmbCreateWorkspaceCreate(int64_t m, cudaStream_t stream, SysScratch *scratch, Workspace *w)
 {
   size_t scan = 0, sort = 0;
 
@@ -67,7 +67,7 @@ static SysStatus AmbCreateWorkspaceCreate(int64_t m, cudaStream_t stream, Worksp
     SysArenaTake(&w->arena, &w->perm, m);
     SysArenaTake(&w->arena, &w->count, AmbCreateChunks(m) + 1);
     SysArenaTake(&w->arena, &w->cub, w->cub_size);
-    if (pass == 0) SYS_CALL(SysArenaAllocate(&w->arena));
+    if (pass == 0) SYS_CALL(SysArenaAllocateScratch(&w->arena, scratch, stream));
   }
   return SYS_SUCCESS;
 }
@@ -243,8 +243,8 @@ static SysStatus AmbCreateBuild(const SysCSR *csr, const int *from, const Choice
   SYS_CALL(AmbValuesStencil(A, &arrays, stream));
   A->filled = !A->stencil.n; /* later values may not fit the stencil */
   AmbCreateLayoutArrays(&arena, &total, choice->sorted, together, L);
-  SYS_CALL(SysArenaAllocate(&arena));
-  A->memory = arena.memory;
+  SYS_CALL(SysPoolAllocate(arena.used, &A->memory, stream));
+  arena = {(char *)A->memory, 0};
   AmbCreateLayoutArrays(&arena, &total, choice->sorted, together, L);
   if (A->filled) SYS_CALL(AmbValuesRoom(A));
   A->info.bytes_extra = (double)arena.used;
@@ -260,13 +260,13 @@ static SysStatus AmbCreateBuild(const SysCSR *csr, const int *from, const Choice
 void AmbDeviceFree(AmbDevice *A)
 {
   if (!A) return;
-  AmbStencilDestroy(&A->stencil);
+  AmbStencilDestroy(&A->stencil, A->stream);
   AmbLiveDestroy(A);
-  (void)cudaFree(A->memory);
-  (void)cudaFree(A->val);
-  (void)cudaFree(A->small);
-  (void)cudaFree(A->table);
-  (void)cudaFree(A->layout.map);
+  SysPoolRelease(A->memory, A->stream);
+  SysPoolRelease(A->val, A->stream);
+  SysPoolRelease(A->small, A->stream);
+  SysPoolRelease(A->table, A->stream);
+  SysPoolRelease(A->layout.map, A->stream);
   free(A);
 }
 
@@ -276,7 +276,8 @@ static SysStatus AmbCreateConverted(const SysCSR *csr, const int *from, const Ch
 
   *A = (AmbDevice *)calloc(1, sizeof(**A));
   if (!*A) return SYS_OUT_OF_MEMORY;
-  status = AmbCreateBuild(csr, from, choice, w, stream, *A);
+  (*A)->stream = stream;
+  status       = AmbCreateBuild(csr, from, choice, w, stream, *A);
   if (status != SYS_SUCCESS) {
     AmbDeviceFree(*A);
     *A = NULL;
@@ -395,6 +396,7 @@ SysStatus AmbDeviceConvert(const SysCSR *csr, const int *from, const AmbDevicePa
   Choice          choice[2 * AMB_MAX_BLOCK];
   int             nchoice = 0;
   Workspace       w;
+  SysScratch      scratch;
   Trials          trials;
   SysStatus       status;
 
@@ -404,7 +406,7 @@ SysStatus AmbDeviceConvert(const SysCSR *csr, const int *from, const AmbDevicePa
   trials.start  = SysSeconds(CLOCK_MONOTONIC);
   if (csr->m > INT_MAX || csr->n > INT_MAX || csr->nz > INT_MAX) return SYS_TOO_LARGE;
   if (params->scope && csr->m / params->scope > 65535) return SYS_TOO_LARGE; /* sort keys have 32 bits */
-  status = AmbCreateWorkspaceCreate(csr->m, stream, &w);
+  status = AmbCreateWorkspaceCreate(csr->m, stream, &scratch, &w);
   SysValuesBegin(&w.values, params->values, SYS_TABLE_VALUES - 1);
   if (status == SYS_SUCCESS) status = AmbValuesChoose(&w.values, csr->nz, csr->a, from, stream);
   if (status == SYS_SUCCESS) status = AmbCreateModel(csr, params, &w, stream, choice, &nchoice);
@@ -417,7 +419,6 @@ SysStatus AmbDeviceConvert(const SysCSR *csr, const int *from, const AmbDevicePa
     else if (status == SYS_OUT_OF_MEMORY) status = SYS_SUCCESS;
     (*A)->info.tried = trials.trial.tried;
   }
-  (void)cudaFree(w.arena.memory);
   if (status == SYS_SUCCESS) (*A)->transposed.values = params->values;
   if (status == SYS_SUCCESS && params->live && !params->measure && csr->nz) AmbLiveCreate(*A, params->threads != 0);
   if (status != SYS_SUCCESS) {

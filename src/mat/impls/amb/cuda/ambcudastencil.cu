@@ -224,9 +224,9 @@ static __global__ void __launch_bounds__(SYS_THREADS) AmbStencilMasks(int m, con
   }
 }
 
-void AmbStencilDestroy(AmbStencil *S)
+void AmbStencilDestroy(AmbStencil *S, cudaStream_t stream)
 {
-  (void)cudaFree(S->mask);
+  SysPoolRelease(S->mask, stream);
   memset(S, 0, sizeof(*S));
 }
 
@@ -237,9 +237,9 @@ SysStatus AmbStencilCreate(int m, const AmbArrays *csr, int group, cudaStream_t 
   SysScratch s;
   Found      found, *device;
 
-  AmbStencilDestroy(S);
+  AmbStencilDestroy(S, stream);
   if (!m || group == 2) return SYS_SUCCESS; /* there is no kernel for groups of two rows */
-  SYS_CALL(SysDeviceAllocate(&s.memory, sizeof(found)));
+  SYS_CALL(SysScratchAllocate(&s, sizeof(found), stream));
   device = (Found *)s.memory;
   SYS_CUDA(cudaMemsetAsync(device, 0, sizeof(found), stream));
   SYS_CALL(SysLaunch(AmbStencilFindLongest, SysMin(SysBlocks(m), 1024), SYS_THREADS, 0, stream, m, csr->i, device));
@@ -247,12 +247,12 @@ SysStatus AmbStencilCreate(int m, const AmbArrays *csr, int group, cudaStream_t 
   SYS_CUDA(cudaMemcpyAsync(&found, device, sizeof(found), cudaMemcpyDeviceToHost, stream));
   SYS_CUDA(cudaStreamSynchronize(stream));
   if (!found.stencil.n) return SYS_SUCCESS;
-  SYS_CALL(SysDeviceAllocate(&found.stencil.mask, sizeof(*found.stencil.mask) * (size_t)found.stencil.words * (size_t)m));
+  SYS_CALL(SysPoolAllocate(sizeof(*found.stencil.mask) * (size_t)found.stencil.words * (size_t)m, &found.stencil.mask, stream));
   *S = found.stencil;
   SYS_CALL(SysLaunch(AmbStencilMasks, SysBlocks((int64_t)m * AMB_STENCIL_MASK_LANES), SYS_THREADS, 0, stream, m, *csr, *S, &device->others));
   SYS_CUDA(cudaMemcpyAsync(&found.others, &device->others, sizeof(found.others), cudaMemcpyDeviceToHost, stream));
   SYS_CUDA(cudaStreamSynchronize(stream));
   S->others = found.others;
-  if ((int64_t)found.others * AMB_STENCIL_OTHERS > m) AmbStencilDestroy(S);
+  if ((int64_t)found.others * AMB_STENCIL_OTHERS > m) AmbStencilDestroy(S, stream);
   return SYS_SUCCESS;
 }

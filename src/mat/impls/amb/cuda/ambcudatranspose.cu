@@ -18,8 +18,9 @@ static SysStatus AmbTransposedMake(AmbTransposed *T, const SysCSR *csr, int thre
   SysCSR                transposed;
 
   SYS_CUDA(SysTransposeSize(csr, &bytes));
-  SYS_CUDA(cudaMalloc(&T->memory, starts + 2 * list));
-  SYS_CUDA(cudaMalloc(&work.memory, bytes));
+  SYS_CALL(SysPoolAllocate(starts + 2 * list, &T->memory, stream));
+  T->stream = stream;
+  SYS_CALL(SysScratchAllocate(&work, bytes, stream));
   i    = (int *)T->memory;
   row  = i + starts / sizeof(int);
   from = row + list / sizeof(int);
@@ -59,6 +60,6 @@ void AmbTransposedDestroy(AmbTransposed *T)
 {
   AmbDeviceFree(T->A);
   T->A = NULL;
-  (void)cudaFree(T->memory);
+  SysPoolRelease(T->memory, T->stream);
   T->memory = NULL;
 }

@@ -82,7 +82,7 @@ SysStatus AmbValuesChoose(SysValuesChoice *V, int64_t nz, const SysScalar *a, co
     SysValuesSelect(V, 0, NULL, 1, 0);
     return SYS_SUCCESS;
   }
-  SYS_CALL(SysDeviceAllocate(&s.memory, sizeof(found)));
+  SYS_CALL(SysScratchAllocate(&s, sizeof(found), stream));
   SYS_CUDA(cudaMemsetAsync(s.memory, 0, sizeof(found), stream));
   SYS_CALL(SysLaunch(AmbValuesFind, SysMin(SysBlocks(nz, AMB_DISTINCT_LOADS * SYS_THREADS), AMB_DISTINCT_BLOCKS), SYS_THREADS, 0, stream, nz, a, from, SysValuesDepend(V), (AmbDistinct *)s.memory));
   SYS_CUDA(cudaMemcpyAsync(&found, s.memory, sizeof(found), cudaMemcpyDeviceToHost, stream));
@@ -187,7 +187,7 @@ static SysStatus AmbValuesWrite(AmbDevice *A, const Source &S, void *small, cuda
 #endif
 
   if (A->values.stored == SYS_STORAGE_PLACES) {
-    if (!A->table) SYS_CALL(SysDeviceAllocate(&A->table, sizeof(*A->table)));
+    if (!A->table) SYS_CALL(SysPoolAllocate(sizeof(*A->table), &A->table, A->stream));
     SYS_CUDA(cudaMemcpyAsync(A->table, &A->values.table, sizeof(*A->table), cudaMemcpyHostToDevice, stream));
     return SysLaunch(AmbValuesQuads<MakePlaces>, blocks, AMB_VALUES_THREADS, 0, stream, A->layout, S, A->table, (uint8_t *)small);
   }
@@ -203,7 +203,7 @@ static SysStatus AmbValuesWrite(AmbDevice *A, const Source &S, void *small, cuda
 SysStatus AmbValuesRoom(AmbDevice *A)
 {
   if (A->layout.val) return SYS_SUCCESS;
-  SYS_CALL(SysDeviceAllocate(&A->val, sizeof(*A->val) * (size_t)A->info.stored_values));
+  SYS_CALL(SysPoolAllocate(sizeof(*A->val) * (size_t)A->info.stored_values, &A->val, A->stream));
   A->layout.val = A->val;
   return SYS_SUCCESS;
 }
@@ -220,16 +220,16 @@ SysStatus AmbValuesStore(AmbDevice *A, const SysScalar *a, cudaStream_t stream)
     SYS_CALL(AmbValuesRoom(A));
     if (S.map) SYS_CALL(AmbDeviceRefill(L, n, a, stream));
   } else {
-    SysStatus status = small ? SYS_SUCCESS : SysDeviceAllocate(&small, SysStorageSize(A->values.stored) * n);
+    SysStatus status = small ? SYS_SUCCESS : SysPoolAllocate(SysStorageSize(A->values.stored) * n, &small, A->stream);
 
     if (!status) status = AmbValuesWrite(A, S, small, stream);
-    if (status && !same) (void)cudaFree(small);
+    if (status && !same) SysPoolRelease(small, A->stream);
     SYS_CALL(status);
-    (void)cudaFree(A->val);
+    SysPoolRelease(A->val, A->stream);
     L->val = A->val = NULL;
   }
   if (!same) {
-    (void)cudaFree(A->small);
+    SysPoolRelease(A->small, A->stream);
     A->small = small;
   }
   A->stored = {A->values.stored, A->small, A->table ? A->table->value : NULL};
@@ -243,15 +243,15 @@ SysStatus AmbValuesStencil(AmbDevice *A, const AmbArrays *arrays, cudaStream_t s
 {
   AmbLayout *L = &A->layout;
 
-  AmbStencilDestroy(&A->stencil);
+  AmbStencilDestroy(&A->stencil, A->stream);
   if (A->values.stored != SYS_STORAGE_PLACES) return SYS_SUCCESS;
   if (L->ntask == L->nchunk && !A->info.split) SYS_CALL(AmbStencilCreate(L->m, arrays, L->row_group, stream, &A->stencil));
   if (!A->stencil.n) {
     if (A->values.asked == SYS_VALUES_EXACT && A->info.stored_values < AMB_CUDA_TABLE_VALUES * SYS_WARP * (double)L->ntask) SysValuesSet(&A->values, 0, 0);
     return SYS_SUCCESS;
   }
-  (void)cudaFree(A->val);
-  (void)cudaFree(A->small);
+  SysPoolRelease(A->val, A->stream);
+  SysPoolRelease(A->small, A->stream);
   L->val = A->val = NULL;
   A->small        = NULL;
   A->stored       = {A->values.stored, NULL, NULL};
@@ -278,15 +278,14 @@ SysStatus AmbDeviceRenew(AmbDevice *A, const AmbArrays *arrays, cudaStream_t str
     return AmbValuesStore(A, NULL, stream);
   }
   if (!A->layout.map) {
-    const cudaError_t error = cudaMalloc(&map, sizeof(*map) * (n ? n : 1));
+    const SysStatus status = SysPoolAllocate(sizeof(*map) * n, &map, A->stream);
 
-    if (error == cudaErrorMemoryAllocation) {
-      (void)cudaGetLastError();
+    if (status == SYS_OUT_OF_MEMORY) {
       SYS_CALL(AmbValuesRoom(A));
       SYS_CALL(AmbDeviceFill(&A->layout, arrays, stream));
       return AmbValuesStore(A, NULL, stream);
     }
-    SYS_CUDA(error);
+    SYS_CALL(status);
     A->layout.map = map;
     A->info.bytes_extra += sizeof(*map) * (double)n;
     SYS_CALL(AmbDeviceFill(&A->layout, arrays, stream));

@@ -16,18 +16,11 @@
 
 static SysStatus SpgemmDeviceContextSetUp(SpgemmDeviceContext *context)
 {
-  cudaMemPoolProps props;
-  uint64_t         threshold = UINT64_MAX;
-  int              shared;
+  int device, shared;
 
-  memset(&props, 0, sizeof(props));
-  props.allocType     = cudaMemAllocationTypePinned;
-  props.location.type = cudaMemLocationTypeDevice;
-  SYS_CUDA(cudaGetDevice(&props.location.id));
-  SYS_CUDA(cudaDeviceGetAttribute(&shared, cudaDevAttrMaxSharedMemoryPerBlockOptin, props.location.id));
+  SYS_CUDA(cudaGetDevice(&device));
+  SYS_CUDA(cudaDeviceGetAttribute(&shared, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
   SpgemmDeviceContextLimit(context, (size_t)shared);
-  SYS_CUDA(cudaMemPoolCreate(&context->pool, &props));
-  SYS_CUDA(cudaMemPoolSetAttribute(context->pool, cudaMemPoolAttrReleaseThreshold, &threshold));
   SYS_CUDA(cudaMallocHost((void **)&context->counters, sizeof(*context->counters)));
   SYS_CUDA(cudaEventCreateWithFlags(&context->fork, cudaEventDisableTiming));
   SYS_CUDA(cudaEventCreateWithFlags(&context->counted, cudaEventDisableTiming));
@@ -56,7 +49,8 @@ void SpgemmDeviceContextLimit(SpgemmDeviceContext *context, size_t shared)
 
 void SpgemmDeviceContextTrim(SpgemmDeviceContext *context)
 {
-  (void)cudaMemPoolTrimTo(context->pool, 0);
+  (void)context;
+  SysPoolTrim();
 }
 
 void SpgemmDeviceContextDestroy(SpgemmDeviceContext **context)
@@ -69,21 +63,20 @@ void SpgemmDeviceContextDestroy(SpgemmDeviceContext **context)
   if ((*context)->fork) (void)cudaEventDestroy((*context)->fork);
   if ((*context)->counted) (void)cudaEventDestroy((*context)->counted);
   if ((*context)->counters) (void)cudaFreeHost((*context)->counters);
-  if ((*context)->pool) (void)cudaMemPoolDestroy((*context)->pool);
   free(*context);
   *context = NULL;
 }
 
 SysStatus SpgemmDeviceAllocate(SpgemmDeviceContext *context, size_t bytes, void **memory, SysStream stream)
 {
-  *memory = NULL;
-  SYS_CUDA(cudaMallocFromPoolAsync(memory, bytes ? bytes : 1, context->pool, stream));
-  return SYS_SUCCESS;
+  (void)context;
+  return SysPoolAllocate(bytes, memory, stream);
 }
 
 void SpgemmDeviceRelease(SpgemmDeviceContext *context, void *memory, SysStream stream)
 {
-  if (memory) (void)cudaFreeAsync(memory, stream);
+  (void)context;
+  SysPoolRelease(memory, stream);
 }
 
 /* ---- Kinds of products ---- */

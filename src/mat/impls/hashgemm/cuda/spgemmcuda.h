@@ -30,16 +30,16 @@ typedef enum {
   SPGEMM_ROWS_KINDS
 } SpgemmDeviceRows; /* SpgemmInfo.rows */
 
-/* The context of all products on a device: streams, and a pool that keeps freed memory. One product at a time uses it. */
+/* The context of all products on a device: streams and counters. One product at a time uses it. */
 typedef struct _SpgemmDeviceContext SpgemmDeviceContext;
 typedef struct _SpgemmDevice        SpgemmDevice;
 
 SysStatus SpgemmDeviceContextCreate(SpgemmDeviceContext **);
 void      SpgemmDeviceContextLimit(SpgemmDeviceContext *, size_t shared); /* limits shared memory a block, as on a smaller device */
-void      SpgemmDeviceContextTrim(SpgemmDeviceContext *);                 /* releases unused memory */
+void      SpgemmDeviceContextTrim(SpgemmDeviceContext *);                 /* SysPoolTrim() */
 void      SpgemmDeviceContextDestroy(SpgemmDeviceContext **);
 
-/* Allocates result memory from the pool */
+/* Result memory: SysPoolAllocate(), SysPoolRelease() */
 SysStatus SpgemmDeviceAllocate(SpgemmDeviceContext *, size_t bytes, void **, SysStream);
 void      SpgemmDeviceRelease(SpgemmDeviceContext *, void *, SysStream);
 

@@ -8,7 +8,6 @@
 
 struct _SpgemmDeviceContext {
   SpgemmLimits    limits;
-  cudaMemPool_t   pool;
   cudaStream_t    side[SPGEMM_STREAMS];
   cudaEvent_t     fork, join[SPGEMM_STREAMS], counted;
   SpgemmCounters *counters; /* host memory that the device can write */

@@ -388,6 +388,38 @@ static void HashGEMMHaloSort(PetscInt n, PetscInt j[], PetscInt order[], PetscIn
   }
 }
 
+/* Writes the local numbers of n columns in ascending order to row[], and their places, from `begin` on, to place[]. Columns of this process ascend, and come first here; others are
+   one or two ascending lists, which are merged. Returns PETSC_FALSE if they are more. work has room for 2 n numbers. */
+static PetscBool HashGEMMHaloMerge(const HashGEMMColumns *c, const SysNumbers *global, PetscInt n, const PetscInt columns[], PetscInt begin, PetscInt row[], PetscInt place[], PetscInt work[])
+{
+  PetscInt *number = work, *entry = work + n, nown = 0, nghost = 0, second = 0, k = 0;
+
+  for (PetscInt l = 0; l < n; l++) {
+    const PetscInt own = columns[l] - c->first;
+
+    if (own >= 0 && own < c->n) {
+      if (nown && row[nown - 1] >= own) return PETSC_FALSE;
+      place[l]    = begin + nown;
+      row[nown++] = own;
+      continue;
+    }
+    number[nghost] = SysNumbersFind(global, columns[l]);
+    entry[nghost]  = l;
+    if (nghost && number[nghost] <= number[nghost - 1]) {
+      if (second) return PETSC_FALSE;
+      second = nghost;
+    }
+    nghost++;
+  }
+  for (PetscInt to = nown, first = second ? second : nghost, l = first; to < n; to++) {
+    const PetscInt from = l == nghost || (k < first && number[k] < number[l]) ? k++ : l++;
+
+    row[to]            = c->n + number[from];
+    place[entry[from]] = begin + to;
+  }
+  return PETSC_TRUE;
+}
+
 /* Puts the rows of the halo into j[], row r from place[r] on, in ascending order. columns[] are those of all entries, most is the length of the longest row. */
 PetscErrorCode HashGEMMHaloPut(HashGEMMHalo *h, const HashGEMMColumns *c, const PetscInt columns[], PetscInt most, const PetscInt place[], PetscInt j[])
 {
@@ -406,6 +438,7 @@ PetscErrorCode HashGEMMHaloPut(HashGEMMHalo *h, const HashGEMMColumns *c, const 
       const PetscInt k = h->first[r], length = h->first[r + 1] - k;
       PetscInt      *row = j + place[r];
 
+      if (HashGEMMHaloMerge(c, &global, length, columns + k, place[r], row, h->place + k, order)) continue;
       for (PetscInt l = 0; l < length; l++) {
         const PetscInt own = columns[k + l] - c->first;
 

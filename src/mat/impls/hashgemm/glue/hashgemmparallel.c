@@ -17,15 +17,14 @@ PetscErrorCode HashGEMMParallelDestroy(HashGEMMParallel **parallel)
   PetscCall(HashGEMMDeviceParallelDestroy(q));
   PetscCall(HashGEMMHaloDestroy(&q->fetched));
   PetscCall(HashGEMMHaloDestroy(&q->sent));
-  SpgemmDestroy(&q->add);
   PetscCall(PetscFree(q->columns.global));
   HashGEMMRowsFree(&q->left);
   HashGEMMRowsFree(&q->right);
   HashGEMMRowsFree(&q->result);
-  HashGEMMRowsFree(&q->ones);
   HashGEMMRowsFree(&q->pieces);
   HashGEMMRowsFree(&q->sum);
-  PetscCall(PetscFree2(q->sums, q->from));
+  PetscCall(PetscFree3(q->sums, q->from, q->piece));
+  PetscCall(PetscFree(q->to));
   PetscCall(PetscFree(*parallel));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -62,7 +61,7 @@ static PetscErrorCode HashGEMMMakeLeft(Mat A, PetscBool square, HashGEMMParallel
   PetscCall(HashGEMMGetBlocks(A, MatAIJGetArrays, block, &nglobal, &global));
   *left = HashGEMMRowsBorrow(&block[0]);
   if (!nglobal) PetscFunctionReturn(PETSC_SUCCESS);
-  *status = HashGEMMRowsCreate(block[0].m + (square ? nglobal : 0), block[0].n + nglobal, (int64_t)block[0].i[block[0].m] + block[1].i[block[1].m], left, info);
+  *status = HashGEMMRowsCreate(block[0].m + (square ? nglobal : 0), block[0].n + nglobal, (int64_t)block[0].i[block[0].m] + block[1].i[block[1].m], PETSC_FALSE, left, info);
   if (*status) PetscFunctionReturn(PETSC_SUCCESS);
   HashGEMMMergeLengths(block[0].m, block[0].i, block[1].i, left->i);
   for (int64_t r = block[0].m; r < left->m; r++) left->i[r + 1] = left->i[r];
@@ -80,7 +79,7 @@ static SysStatus HashGEMMMakeResult(SpgemmType type, const HashGEMMRows *left, c
 
   if (status) return status;
   SpgemmSize(type, &A, &B, NULL, &m, &n);
-  if (!HashGEMMRowsAllocate(m, n, SpgemmNonzeros(*spgemm), result)) return SYS_OUT_OF_MEMORY;
+  if (!HashGEMMRowsAllocate(m, n, SpgemmNonzeros(*spgemm), 0, result)) return SYS_OUT_OF_MEMORY;
   status = SpgemmFill(*spgemm, &A, &B, NULL, result->i, result->j, result->a);
   SpgemmGetInfo(*spgemm, info);
   return status;
@@ -178,8 +177,9 @@ static PetscErrorCode HashGEMMMakeRight(Mat B, PetscInt nrow, const PetscInt row
   if (nrow >= 0) PetscCall(HashGEMMFindRows(B, nrow, rows, known, &q->fetched, &columns, &most, info, status));
   PetscCall(HashGEMMColumnsCreate(B->cmap->rstart, B->cmap->n, nknown, known, q->fetched.n, columns, c));
   if (nrow <= 0 && !nknown) q->right = HashGEMMRowsBorrow(&block[0]); /* there are no other entries */
-  else if (!*status) *status = HashGEMMRowsCreate(m + PetscMax(nrow, 0), c->n + c->nglobal, (int64_t)nz + q->fetched.n, &q->right, info);
+  else if (!*status) *status = HashGEMMRowsCreate(m + PetscMax(nrow, 0), c->n + c->nglobal, (int64_t)nz + q->fetched.n, PETSC_FALSE, &q->right, info);
   if (!*status && !q->right.borrowed) {
+    if (q->device) HashGEMMRowsUseFew(&q->right); /* the rows that come from other processes */
     PetscCall(HashGEMMColumnsMap(c, nknown, known, &map));
     q->right.i[m] = nz;
     for (PetscInt r = 0; r < nrow; r++) q->right.i[m + r + 1] = nz + q->fetched.first[r + 1];
@@ -282,11 +282,10 @@ static PetscErrorCode HashGEMMMakeSent(PetscLayout layout, const PetscInt global
     nsum++;
     own += q->result.i[r + 1] - q->result.i[r];
   }
-  PetscCall(PetscMalloc2(nsum, &q->sums, m, &q->from));
-  if (!*status) *status = HashGEMMRowsCreate(nsum, nsum + ncome, nsum + ncome, &q->ones, info);
-  if (!*status) *status = HashGEMMRowsCreate(nsum + ncome, c->n + c->nglobal, own + q->sent.n, &q->pieces, info);
+  PetscCall(PetscMalloc3(nsum, &q->sums, m, &q->from, nsum + 1, &q->piece));
+  if (!*status) *status = HashGEMMRowsCreate(nsum + ncome, c->n + c->nglobal, own + q->sent.n, PETSC_TRUE, &q->pieces, info);
   PetscCall(PetscMalloc1(ncome, &places));
-  if (!*status) q->ones.i[0] = q->pieces.i[0] = 0;
+  if (!*status) q->piece[0] = q->pieces.i[0] = 0;
   ncome = 0;
   for (PetscInt r = 0; r < m && !*status; r++) {
     PetscInt place = q->pieces.i[piece];
@@ -306,11 +305,7 @@ static PetscErrorCode HashGEMMMakeSent(PetscLayout layout, const PetscInt global
     }
     q->from[r]         = q->nsum;
     q->sums[q->nsum++] = r;
-    q->ones.i[q->nsum] = piece;
-  }
-  for (PetscInt l = 0; l < piece; l++) {
-    q->ones.j[l] = l;
-    q->ones.a[l] = 1;
+    q->piece[q->nsum]  = piece;
   }
   if (!*status) PetscCall(HashGEMMHaloPut(&q->sent, c, columns, most, places, q->pieces.j));
   PetscCall(PetscFree(places));
@@ -327,9 +322,25 @@ static PetscErrorCode HashGEMMSend(PetscInt m, HashGEMMParallel *q)
 
   PetscFunctionBegin;
   PetscCall(HashGEMMHaloBegin(&q->sent, MPIU_SCALAR, sizeof(*there), there, q->sent.values));
-  for (PetscInt t = 0; t < q->nsum; t++) PetscCall(PetscArraycpy(q->pieces.a + q->pieces.i[q->ones.i[t]], q->result.a + q->result.i[q->sums[t]], q->result.i[q->sums[t] + 1] - q->result.i[q->sums[t]]));
+  for (PetscInt t = 0; t < q->nsum; t++) PetscCall(PetscArraycpy(q->pieces.a + q->pieces.i[q->piece[t]], q->result.a + q->result.i[q->sums[t]], q->result.i[q->sums[t] + 1] - q->result.i[q->sums[t]]));
   PetscCall(HashGEMMHaloEnd(&q->sent, sizeof(*there), q->sent.values));
   if (q->pieces.a) HashGEMMHaloPlace(&q->sent, q->pieces.a);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The sums of the pieces */
+static PetscErrorCode HashGEMMMakeSums(HashGEMMParallel *q, SpgemmInfo *info, SysStatus *status)
+{
+  const int nthread = MatAIJThreads(q->pieces.nz);
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc1(q->pieces.nz, &q->to));
+  if (HashGEMMSumPattern(&q->pieces, q->nsum, q->piece, nthread, q->to, &q->sum)) HashGEMMSumValues(&q->pieces, q->piece, q->to, nthread, &q->sum);
+  else {
+    *status           = SYS_OUT_OF_MEMORY;
+    info->bytes_asked = (double)q->pieces.nz * sizeof(PetscInt);
+  }
+  PetscCall(PetscLogFlops((PetscLogDouble)q->pieces.nz * PETSC_FLOPS_PER_OP));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -433,6 +444,7 @@ PetscErrorCode HashGEMMParallelSymbolic(Mat C, SpgemmType type, Mat A, Mat B, Ha
   if (!made && !status) status = HashGEMMMakeResult(type, &q->left, &q->right, &p->options, &p->spgemm, &q->result, &info);
   if (made && size > 1) PetscCall(HashGEMMDeviceDefers(C, p, B->cmap->N / size, &q->defer));
   PetscCall(HashGEMMAgreeAll(C, status, &info, &q->defer));
+  if (made && q->defer) HashGEMMRowsUseFew(&q->result); /* those that go to other processes, or get something from there */
   if (made && !q->defer) PetscCall(HashGEMMDeviceFetchColumns(q));
   if (!made) PetscCall(HashGEMMReport(C, &info));
   HashGEMMRowsFree(&q->left);
@@ -451,9 +463,8 @@ PetscErrorCode HashGEMMParallelSymbolic(Mat C, SpgemmType type, Mat A, Mat B, Ha
     PetscCall(HashGEMMMakeSent(layout, type == SPGEMM_ATB ? rows : q->columns.global, q, &final, &info, &status));
     if (q->device) PetscCall(HashGEMMDeviceTakeValues(layout->n, q, &info, &status));
     PetscCall(HashGEMMSend(layout->n, q));
-    if (!status) status = HashGEMMMakeResult(SPGEMM_AB, &q->ones, &q->pieces, &p->options, &q->add, &q->sum, &info);
+    if (!status) PetscCall(HashGEMMMakeSums(q, &info, &status));
     PetscCall(HashGEMMAgree(C, status, &info));
-    PetscCall(HashGEMMReport(C, &info));
     cut.from = q->from;
   }
   PetscCall(HashGEMMColumnsMap(&final, q->columns.nglobal, q->columns.global, &map));
@@ -495,6 +506,7 @@ PetscErrorCode HashGEMMParallelNumeric(Mat C, SpgemmType type, Mat A, Mat B, Pet
     status          = SYS_OUT_OF_MEMORY;
     info.bytes_peak = (double)q->result.nz * sizeof(PetscScalar);
   }
+  if (!status && q->defer) HashGEMMRowsUseFew(&q->result);
   if (!status && q->device) PetscCall(HashGEMMDeviceRenewResult(q, &info, &status));
   if (!status && !q->device) status = HashGEMMRenewResult(&q->left, &q->right, p->spgemm, &q->result, &info);
   PetscCall(HashGEMMAgree(C, status, &info));
@@ -503,9 +515,9 @@ PetscErrorCode HashGEMMParallelNumeric(Mat C, SpgemmType type, Mat A, Mat B, Pet
   if (q->sent.comm != MPI_COMM_NULL) {
     if (q->device) PetscCall(HashGEMMDeviceTakeValues(C->rmap->n, q, &info, &status));
     PetscCall(HashGEMMSend(C->rmap->n, q));
-    if (!status) status = HashGEMMRenewResult(&q->ones, &q->pieces, q->add, &q->sum, &info);
+    if (!status) HashGEMMSumValues(&q->pieces, q->piece, q->to, MatAIJThreads(q->pieces.nz), &q->sum);
     PetscCall(HashGEMMAgree(C, status, &info));
-    PetscCall(PetscLogFlops(2 * info.products));
+    PetscCall(PetscLogFlops((PetscLogDouble)q->pieces.nz * PETSC_FLOPS_PER_OP));
   }
   PetscCall(HashGEMMParallelCut(C, q));
   if (!q->device) {

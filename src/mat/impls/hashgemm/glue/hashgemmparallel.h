@@ -37,12 +37,12 @@ struct _HashGEMMParallel {
   HashGEMMRows            result;  /* what the local product makes; without values between two numeric phases */
   HashGEMMDeviceParallel *device;  /* if the device makes the local product: both factors and the values of the result */
   PetscBool               defer;   /* the result stays on the device of each process: of its columns the host has those of exchanged rows only */
-  /* Sums of rows of this process and the rows that others send for them: the product of a matrix of ones and all these pieces */
-  HashGEMMHalo sent; /* no comm: the product has no rows for other processes */
-  Spgemm      *add;
+  /* Sums of rows of this process and the rows that others send for them, as by HashGEMMSumPattern() */
+  HashGEMMHalo sent;        /* no comm: the product has no rows for other processes */
   PetscInt     nsum, *sums; /* rows of this process that are sums */
   SysInt      *from;        /* of every row of this process, its number among the sums, or -1 */
-  HashGEMMRows ones, pieces, sum;
+  SysInt      *piece, *to;  /* the first piece of each sum, and the place of each entry of the pieces in the sums */
+  HashGEMMRows pieces, sum;
 };
 
 extern PetscErrorCode HashGEMMColumnsCreate(PetscInt first, PetscInt n, PetscInt nknown, const PetscInt known[], PetscInt nentry, const PetscInt entries[], HashGEMMColumns *c);
@@ -60,4 +60,4 @@ extern PetscErrorCode HashGEMMHaloColumns(HashGEMMHalo *halo, PetscInt **here, P
 extern PetscErrorCode HashGEMMHaloPut(HashGEMMHalo *halo, const HashGEMMColumns *c, const PetscInt columns[], PetscInt most, const PetscInt place[], PetscInt j[]);
 extern void           HashGEMMHaloPlace(const HashGEMMHalo *halo, PetscScalar a[]);
 
-extern SysStatus HashGEMMRowsCreate(int64_t m, int64_t n, int64_t nz, HashGEMMRows *, SpgemmInfo *info);
+extern SysStatus HashGEMMRowsCreate(int64_t m, int64_t n, int64_t nz, PetscBool brief, HashGEMMRows *, SpgemmInfo *info);

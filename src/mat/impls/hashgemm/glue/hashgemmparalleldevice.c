@@ -18,6 +18,8 @@ struct _HashGEMMDeviceParallel {
   int          *from, *sumi;
   HashGEMMRows  cut[2];                /* both blocks of a deferred result, until the matrix has them */
   int          *run, *runstart, *even; /* of the halo, for the values that other processes get */
+  char         *marks;                 /* on the host: columns of other processes that rows of this process use, until HashGEMMDeviceMarkColumns() */
+  PetscBool     taken;                 /* the host has the values that HashGEMMDeviceTakeValues() would take next */
 };
 
 /* ------------------------------------------------- memory ------------------------------------------------- */
@@ -92,7 +94,8 @@ static PetscErrorCode HashGEMMDeviceGetBlocks(Mat A, SysCSR block[2])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Not for matrices that are on the host, nor for a diagonal block without entries */
+/* Not for matrices that are on the host, nor for an A whose diagonal block has no entries, nor for a B without entries. The diagonal block of a P may have none: the few columns of a
+   coarsest level belong to the first process, and the others would multiply on the host while that one waits. */
 PetscErrorCode HashGEMMDeviceParallelCreate(Mat C, Mat A, Mat B, const HashGEMMProduct *p, HashGEMMParallel *q)
 {
   Mat       block[4];
@@ -103,11 +106,15 @@ PetscErrorCode HashGEMMDeviceParallelCreate(Mat C, Mat A, Mat B, const HashGEMMP
   PetscCall(MatMPIAIJGetSeqAIJ(A, &block[0], &block[1], NULL));
   PetscCall(MatMPIAIJGetSeqAIJ(B, &block[2], &block[3], NULL));
   for (int k = 0; k < 4; k++) {
-    SysCSR csr;
+    SysCSR csr, rest = {0};
 
-    if (!MatAIJValuesOnDevice(block[k])) PetscFunctionReturn(PETSC_SUCCESS);
     PetscCall(MatAIJGetSizes(block[k], &csr));
-    if (k % 2 == 0 && !csr.nz) PetscFunctionReturn(PETSC_SUCCESS);
+    if (k % 2 == 0 && !csr.nz) {
+      if (k) PetscCall(MatAIJGetSizes(block[k + 1], &rest));
+      if (!rest.nz) PetscFunctionReturn(PETSC_SUCCESS);
+      continue;
+    }
+    if (!MatAIJValuesOnDevice(block[k])) PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(HashGEMMDeviceStart(&done));
   if (done) PetscCall(PetscNew(&q->device));
@@ -123,10 +130,6 @@ PetscErrorCode HashGEMMDeviceParallelDestroy(HashGEMMParallel *q)
   if (HashGEMMDeviceContext) {
     SpgemmDeviceDestroy(&d->spgemm, PetscDefaultCudaStream);
     HashGEMMDeviceFreeRows(&d->left);
-    if (!d->right.borrowed) {
-      PetscCallCUDA(cudaFree(d->right.a));
-      d->right.a = NULL;
-    }
     HashGEMMDeviceFreeRows(&d->right);
     HashGEMMDeviceFreeRows(&d->result);
     for (int k = 0; k < 2; k++) HashGEMMDeviceFreeRows(&d->cut[k]);
@@ -139,36 +142,47 @@ PetscErrorCode HashGEMMDeviceParallelDestroy(HashGEMMParallel *q)
     HashGEMMDeviceFree(d->runstart);
     HashGEMMDeviceFree(d->even);
   }
+  PetscCall(PetscFree(d->marks));
   PetscCall(PetscFree(q->device));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Gathers the columns of n rows on the host; rows[] is on the device. Row rows[k] has the entries ends[2 k] to ends[2 k + 1], and its columns begin at (*j)[i[k]] */
-static PetscErrorCode HashGEMMDeviceGather(const SysCSR *csr, PetscInt n, const int *rows, PetscInt ends[], PetscInt i[], PetscInt **j, PetscBool *done)
+/* Gathers the columns of n rows of both blocks on the host, with two waits; rows[] is on the device. Row rows[k] of block b has the entries ends[2 (b n + k)] to ends[2 (b n + k) + 1],
+   and its columns begin at (*j)[i[b (n + 1) + k]] */
+static PetscErrorCode HashGEMMDeviceGather(const SysCSR csr[2], PetscInt n, const int *rows, PetscInt ends[], PetscInt i[], PetscInt **j, PetscBool *done)
 {
   const SysStream stream = PetscDefaultCudaStream;
+  PetscInt        sum    = 0;
   int            *dends = NULL, *dbegin = NULL, *taken = NULL;
 
   PetscFunctionBegin;
   *j = NULL;
-  PetscCall(PetscArrayzero(ends, 2 * n));
-  PetscCall(PetscArrayzero(i, n + 1));
-  if (!csr->nz) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(HashGEMMDeviceAllocate(2 * n * sizeof(*dends), &dends, done));
+  PetscCall(HashGEMMDeviceAllocate(4 * n * sizeof(*dends), &dends, done));
   if (*done) {
-    PetscCall(HashGEMMDeviceCheck(HashGEMMDeviceRowEnds(n, rows, csr->i, dends, stream), done));
-    PetscCallCUDA(cudaMemcpyAsync(ends, dends, 2 * n * sizeof(*ends), cudaMemcpyDeviceToHost, stream));
+    PetscCallCUDA(cudaMemsetAsync(dends, 0, 4 * n * sizeof(*dends), stream));
+    for (int b = 0; b < 2 && *done; b++) {
+      if (csr[b].nz) PetscCall(HashGEMMDeviceCheck(HashGEMMDeviceRowEnds(n, rows, csr[b].i, dends + 2 * b * n, stream), done));
+    }
+    PetscCallCUDA(cudaMemcpyAsync(ends, dends, 4 * n * sizeof(*ends), cudaMemcpyDeviceToHost, stream));
     PetscCallCUDA(cudaStreamSynchronize(stream));
-    for (PetscInt k = 0; k < n; k++) i[k + 1] = i[k] + ends[2 * k + 1] - ends[2 * k];
-    PetscCall(HashGEMMDeviceUpload((n + 1) * sizeof(*i), i, &dbegin, done));
+    for (PetscInt b = 0, place = 0; b < 2; b++) {
+      for (PetscInt k = b * n; k < (b + 1) * n; k++) {
+        i[place++] = sum;
+        sum += ends[2 * k + 1] - ends[2 * k];
+      }
+      i[place++] = sum;
+    }
+    PetscCall(HashGEMMDeviceUpload(2 * (n + 1) * sizeof(*i), i, &dbegin, done));
   }
-  if (*done) PetscCall(HashGEMMDeviceAllocate(i[n] * sizeof(*taken), &taken, done));
+  if (*done) PetscCall(HashGEMMDeviceAllocate(sum * sizeof(*taken), &taken, done));
   if (*done) {
-    PetscCall(PetscMalloc1(i[n], j));
-    PetscCall(HashGEMMDeviceCheck(HashGEMMDeviceTakeColumns(n, rows, dbegin, csr->i, csr->j, taken, stream), done));
-    PetscCallCUDA(cudaMemcpyAsync(*j, taken, i[n] * sizeof(**j), cudaMemcpyDeviceToHost, stream));
+    PetscCall(PetscMalloc1(sum, j));
+    for (int b = 0; b < 2 && *done; b++) {
+      if (csr[b].nz) PetscCall(HashGEMMDeviceCheck(HashGEMMDeviceTakeColumns(n, rows, dbegin + b * (n + 1), csr[b].i, csr[b].j, taken, stream), done));
+    }
+    PetscCallCUDA(cudaMemcpyAsync(*j, taken, sum * sizeof(**j), cudaMemcpyDeviceToHost, stream));
     PetscCallCUDA(cudaStreamSynchronize(stream));
-    PetscCall(PetscLogGpuToCpu((2 * n + i[n]) * sizeof(PetscInt)));
+    PetscCall(PetscLogGpuToCpu((4 * n + sum) * sizeof(PetscInt)));
   }
   HashGEMMDeviceFree(dends);
   HashGEMMDeviceFree(dbegin);
@@ -181,27 +195,27 @@ PetscErrorCode HashGEMMDeviceGetRows(Mat B, const PetscInt rows[], const PetscIn
 {
   const PetscInt n = h->nrun;
   SysCSR         block[2];
-  PetscInt      *ends[2], *i[2], *j[2] = {NULL, NULL};
+  PetscInt      *ends, *i, *j = NULL;
   int           *drows;
 
   PetscFunctionBegin;
   PetscCall(HashGEMMDeviceStart(done));
   if (!*done) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(HashGEMMDeviceGetBlocks(B, block));
-  PetscCall(PetscMalloc4(2 * n, &ends[0], 2 * n, &ends[1], n + 1, &i[0], n + 1, &i[1]));
+  PetscCall(PetscMalloc2(4 * n, &ends, 2 * (n + 1), &i));
   PetscCall(HashGEMMDeviceUpload(n * sizeof(*rows), rows, &drows, done));
-  for (int k = 0; k < 2 && *done; k++) PetscCall(HashGEMMDeviceGather(&block[k], n, drows, ends[k], i[k], &j[k], done));
+  if (*done) PetscCall(HashGEMMDeviceGather(block, n, drows, ends, i, &j, done));
   if (*done) {
-    for (PetscInt k = 0; k < 2 * n; k++) h->run[k] = ends[0][k] + ends[1][k];
+    for (PetscInt k = 0; k < 2 * n; k++) h->run[k] = ends[k] + ends[2 * n + k];
     PetscCall(HashGEMMHaloStart(h, info, status));
     PetscCall(PetscMalloc1(h->start[n], columns));
     for (PetscInt k = 0; k < n; k++) {
-      if (h->start[k + 1] > h->start[k]) HashGEMMMergeColumns(1, i[0] + k, j[0], i[1] + k, j[1], B->cmap->rstart, 0, known, *columns + h->start[k]);
+      if (h->start[k + 1] > h->start[k]) HashGEMMMergeColumns(1, i + k, j, i + n + 1 + k, j, B->cmap->rstart, 0, known, *columns + h->start[k]);
     }
   }
   HashGEMMDeviceFree(drows);
-  for (int k = 0; k < 2; k++) PetscCall(PetscFree(j[k]));
-  PetscCall(PetscFree4(ends[0], ends[1], i[0], i[1]));
+  PetscCall(PetscFree(j));
+  PetscCall(PetscFree2(ends, i));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -255,7 +269,7 @@ PetscErrorCode HashGEMMDeviceMakeRight(Mat B, PetscInt nknown, const PetscInt ma
   right->n  = q->right.n;
   right->nz = q->right.nz;
   PetscCall(HashGEMMDeviceAllocatePattern(right, done));
-  if (*done) PetscCall(MatAIJDeviceAllocate(right->nz * sizeof(*right->a), &right->a, done)); /* MPI sends from there, and cannot open memory of a pool to other processes */
+  if (*done) PetscCall(HashGEMMDeviceAllocate(right->nz * sizeof(*right->a), &right->a, done));
   if (*done && map) PetscCall(HashGEMMDeviceUpload(nknown * sizeof(*map), map, &dmap, done));
   if (*done && q->fetched.n) PetscCall(HashGEMMDeviceUpload(q->fetched.n * sizeof(*d->place), q->fetched.place, &d->place, done));
   if (*done) {
@@ -359,7 +373,7 @@ PetscErrorCode HashGEMMDeviceMakeResult(Mat C, SpgemmType type, const HashGEMMPr
   PetscCall(HashGEMMDeviceCheck(status, done));
   *done = (PetscBool)(*done && rows->nz && rows->a);
   if (!*done) PetscFunctionReturn(PETSC_SUCCESS);
-  *done = (PetscBool)!HashGEMMRowsCreate(rows->m, rows->n, rows->nz, &q->result, &info);
+  *done = (PetscBool)!HashGEMMRowsCreate(rows->m, rows->n, rows->nz, PETSC_TRUE, &q->result, &info);
   if (!*done) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(HashGEMMDeviceFetch(q->result.i, rows->i, (rows->m + 1) * sizeof(*rows->i)));
   HashGEMMDeviceFreeRows(&d->left);
@@ -394,15 +408,53 @@ static PetscErrorCode HashGEMMDeviceListSums(PetscInt nsum, const PetscInt sums[
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The columns of rows that other processes get, from row m on, and of rows that get something from other processes, degree[r] > 0. The host has room for all columns, whose
-   other pages it never touches. */
+/* Puts rows that the device has gathered one after the other to their places in a host array of all rows */
+static PetscErrorCode HashGEMMDevicePlaceRows(PetscInt nsum, const PetscInt sums[], const PetscInt i[], size_t size, const void *gathered, void *all)
+{
+  const char *from = (const char *)gathered;
+
+  PetscFunctionBegin;
+  for (PetscInt t = 0; t < nsum; t++) {
+    const size_t bytes = (size_t)(i[sums[t] + 1] - i[sums[t]]) * size;
+
+    PetscCall(PetscMemcpy((char *)all + (size_t)i[sums[t]] * size, from, bytes));
+    from += bytes;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Queues the marks of the columns of other processes that occur in the first m rows. Without memory all are marked: a column more costs little. */
+static PetscErrorCode HashGEMMDeviceMarkBegin(HashGEMMParallel *q, PetscInt m)
+{
+  HashGEMMDeviceParallel *d = q->device;
+  const PetscInt          n = q->columns.nglobal;
+  char                   *used;
+  PetscBool               done;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc1(n, &d->marks));
+  if (!n) PetscFunctionReturn(PETSC_SUCCESS);
+  for (PetscInt k = 0; k < n; k++) d->marks[k] = 1;
+  PetscCall(HashGEMMDeviceAllocate(n, &used, &done));
+  if (!done) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCallCUDA(cudaMemsetAsync(used, 0, n, PetscDefaultCudaStream));
+  PetscCall(HashGEMMDeviceCheck(HashGEMMDeviceMarkUsed(m, d->result.i, d->result.j, q->columns.n, used, PetscDefaultCudaStream), &done));
+  PetscCallCUDA(cudaMemcpyAsync(d->marks, used, n, cudaMemcpyDeviceToHost, PetscDefaultCudaStream));
+  PetscCall(PetscLogGpuToCpu(n));
+  HashGEMMDeviceFree(used);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Fetches, with one wait, what the host needs of a local product: columns and values of rows that other processes get, from row m on, and of rows that get something from other
+   processes, degree[r] > 0, and the marks of HashGEMMDeviceMarkColumns(). The host has room for all entries, whose other pages it never touches. */
 PetscErrorCode HashGEMMDeviceFetchSums(PetscInt m, const PetscInt degree[], HashGEMMParallel *q)
 {
   HashGEMMDeviceParallel *d     = q->device;
   const PetscInt         *i     = q->result.i;
   const PetscInt          first = i[m], sent = (PetscInt)q->result.nz - first;
   const SysStream         stream = PetscDefaultCudaStream;
-  PetscInt               *sums, *host, nsum = 0;
+  PetscInt               *sums, *columns, nsum = 0;
+  PetscScalar            *values, *takena = NULL;
   int                    *taken = NULL;
   PetscBool               done;
 
@@ -411,24 +463,31 @@ PetscErrorCode HashGEMMDeviceFetchSums(PetscInt m, const PetscInt degree[], Hash
   for (PetscInt r = 0; r < m; r++) {
     if (degree[r]) sums[nsum++] = r;
   }
+  PetscCall(HashGEMMDeviceMarkBegin(q, m));
   PetscCall(HashGEMMDeviceListSums(nsum, sums, q, &done));
   if (done) PetscCall(HashGEMMDeviceAllocate(d->ntaken * sizeof(*taken), &taken, &done));
+  if (done) PetscCall(HashGEMMDeviceAllocate(d->ntaken * sizeof(*takena), &takena, &done));
   if (done) {
-    PetscCall(PetscMalloc1(d->ntaken, &host));
-    if (nsum) PetscCall(HashGEMMDeviceCheck(HashGEMMDeviceTakeColumns(nsum, d->sums, d->begin, d->result.i, d->result.j, taken, stream), &done));
-    if (d->ntaken) PetscCallCUDA(cudaMemcpyAsync(host, taken, d->ntaken * sizeof(*host), cudaMemcpyDeviceToHost, stream));
-    if (sent) PetscCallCUDA(cudaMemcpyAsync(q->result.j + first, d->result.j + first, sent * sizeof(*host), cudaMemcpyDeviceToHost, stream));
-    PetscCallCUDA(cudaStreamSynchronize(stream));
-    PetscCall(PetscLogGpuToCpu((d->ntaken + sent) * sizeof(*host)));
-    for (PetscInt t = 0, k = 0; t < nsum; t++) {
-      const PetscInt r = sums[t], length = i[r + 1] - i[r];
-
-      PetscCall(PetscArraycpy(q->result.j + i[r], host + k, length));
-      k += length;
+    PetscCall(PetscMalloc2(d->ntaken, &columns, d->ntaken, &values));
+    if (nsum) {
+      PetscCall(HashGEMMDeviceCheck(HashGEMMDeviceTakeColumns(nsum, d->sums, d->begin, d->result.i, d->result.j, taken, stream), &done));
+      PetscCall(HashGEMMDeviceCheck(HashGEMMDeviceTakeRows(nsum, d->sums, d->begin, d->result.i, d->result.a, takena, stream), &done));
+      PetscCallCUDA(cudaMemcpyAsync(columns, taken, d->ntaken * sizeof(*columns), cudaMemcpyDeviceToHost, stream));
+      PetscCallCUDA(cudaMemcpyAsync(values, takena, d->ntaken * sizeof(*values), cudaMemcpyDeviceToHost, stream));
     }
-    PetscCall(PetscFree(host));
+    if (sent) {
+      PetscCallCUDA(cudaMemcpyAsync(q->result.j + first, d->result.j + first, sent * sizeof(*columns), cudaMemcpyDeviceToHost, stream));
+      PetscCallCUDA(cudaMemcpyAsync(q->result.a + first, d->result.a + first, sent * sizeof(*values), cudaMemcpyDeviceToHost, stream));
+    }
+    PetscCallCUDA(cudaStreamSynchronize(stream));
+    PetscCall(PetscLogGpuToCpu((d->ntaken + sent) * (sizeof(*columns) + sizeof(*values))));
+    PetscCall(HashGEMMDevicePlaceRows(nsum, sums, i, sizeof(*columns), columns, q->result.j));
+    PetscCall(HashGEMMDevicePlaceRows(nsum, sums, i, sizeof(*values), values, q->result.a));
+    PetscCall(PetscFree2(columns, values));
   } else PetscCall(HashGEMMDeviceFetchColumns(q));
+  d->taken = done;
   HashGEMMDeviceFree(taken);
+  HashGEMMDeviceFree(takena);
   PetscCall(PetscFree(sums));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -437,23 +496,14 @@ PetscErrorCode HashGEMMDeviceFetchSums(PetscInt m, const PetscInt degree[], Hash
 PetscErrorCode HashGEMMDeviceMarkColumns(HashGEMMParallel *q, PetscInt m, char marks[])
 {
   HashGEMMDeviceParallel *d = q->device;
-  const PetscInt          n = q->columns.nglobal;
-  char                   *used;
-  PetscBool               done;
 
   PetscFunctionBegin;
-  if (!n) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(HashGEMMDeviceAllocate(n, &used, &done));
-  if (!done) { /* a column more costs little */
-    for (PetscInt k = 0; k < n; k++) marks[k] = 1;
-    PetscFunctionReturn(PETSC_SUCCESS);
+  if (!d->marks) {
+    PetscCall(HashGEMMDeviceMarkBegin(q, m));
+    PetscCallCUDA(cudaStreamSynchronize(PetscDefaultCudaStream));
   }
-  PetscCallCUDA(cudaMemsetAsync(used, 0, n, PetscDefaultCudaStream));
-  PetscCall(HashGEMMDeviceCheck(HashGEMMDeviceMarkUsed(m, d->result.i, d->result.j, q->columns.n, used, PetscDefaultCudaStream), &done));
-  PetscCallCUDA(cudaMemcpyAsync(marks, used, n, cudaMemcpyDeviceToHost, PetscDefaultCudaStream));
-  PetscCallCUDA(cudaStreamSynchronize(PetscDefaultCudaStream));
-  PetscCall(PetscLogGpuToCpu(n));
-  HashGEMMDeviceFree(used);
+  PetscCall(PetscArraycpy(marks, d->marks, q->columns.nglobal));
+  PetscCall(PetscFree(d->marks));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -487,10 +537,14 @@ PetscErrorCode HashGEMMDeviceTakeValues(PetscInt m, HashGEMMParallel *q, SpgemmI
   HashGEMMDeviceParallel *d     = q->device;
   const PetscInt         *i     = q->result.i;
   const PetscInt          first = i[m], sent = (PetscInt)q->result.nz - first;
-  PetscScalar            *taken, *host, *next;
+  PetscScalar            *taken, *host;
   PetscBool               done;
 
   PetscFunctionBegin;
+  if (d->taken) {
+    d->taken = PETSC_FALSE;
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   if (sent) {
     PetscCallCUDA(cudaMemcpyAsync(q->result.a + first, d->result.a + first, sent * sizeof(*taken), cudaMemcpyDeviceToHost, PetscDefaultCudaStream));
     PetscCall(PetscLogGpuToCpu(sent * sizeof(*taken)));
@@ -507,13 +561,7 @@ PetscErrorCode HashGEMMDeviceTakeValues(PetscInt m, HashGEMMParallel *q, SpgemmI
   }
   PetscCallCUDA(cudaStreamSynchronize(PetscDefaultCudaStream));
   if (done && d->ntaken) {
-    next = host;
-    for (PetscInt t = 0; t < q->nsum; t++) {
-      const PetscInt r = q->sums[t], length = i[r + 1] - i[r];
-
-      PetscCall(PetscArraycpy(q->result.a + i[r], next, length));
-      next += length;
-    }
+    PetscCall(HashGEMMDevicePlaceRows(q->nsum, q->sums, i, sizeof(*host), host, q->result.a));
     PetscCall(PetscFree(host));
   }
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -76,9 +76,9 @@ PetscErrorCode HashGEMMReport(Mat C, const SpgemmInfo *info)
 /* ------------------------------------------------- result ------------------------------------------------- */
 
 /* Allocates rows. Raises no error: HashGEMMAgree() does, with the figures in *info. */
-SysStatus HashGEMMRowsCreate(int64_t m, int64_t n, int64_t nz, HashGEMMRows *rows, SpgemmInfo *info)
+SysStatus HashGEMMRowsCreate(int64_t m, int64_t n, int64_t nz, PetscBool brief, HashGEMMRows *rows, SpgemmInfo *info)
 {
-  const SysStatus status = nz > PETSC_MAX_INT ? SYS_TOO_LARGE : HashGEMMRowsAllocate(m, n, nz, rows) ? SYS_SUCCESS : SYS_OUT_OF_MEMORY;
+  const SysStatus status = nz > PETSC_MAX_INT ? SYS_TOO_LARGE : HashGEMMRowsAllocate(m, n, nz, brief, rows) ? SYS_SUCCESS : SYS_OUT_OF_MEMORY;
 
   if (!status) return status;
   info->nonzeros   = (double)nz;

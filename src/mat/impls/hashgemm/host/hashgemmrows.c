@@ -23,15 +23,18 @@ void HashGEMMRowsFreeValues(HashGEMMRows *rows)
   rows->a = NULL;
 }
 
-int HashGEMMRowsAllocate(int64_t m, int64_t n, int64_t nz, HashGEMMRows *rows)
+int HashGEMMRowsAllocate(int64_t m, int64_t n, int64_t nz, int brief, HashGEMMRows *rows)
 {
+  void *(*const allocate)(size_t) = brief ? SysAllocateBrief : SysAllocate;
+
   memset(rows, 0, sizeof(*rows));
   rows->m  = m;
   rows->n  = n;
   rows->nz = nz;
-  rows->i  = (SysInt *)SysAllocate(sizeof(*rows->i) * (size_t)(m + 1));
-  rows->j  = (SysInt *)SysAllocate(sizeof(*rows->j) * (size_t)nz);
-  if (HashGEMMRowsAllocateValues(rows) && rows->i && rows->j) return 1;
+  rows->i  = (SysInt *)(*allocate)(sizeof(*rows->i) * (size_t)(m + 1));
+  rows->j  = (SysInt *)(*allocate)(sizeof(*rows->j) * (size_t)nz);
+  rows->a  = (SysScalar *)(*allocate)(sizeof(*rows->a) * (size_t)nz);
+  if (rows->i && rows->j && rows->a) return 1;
   HashGEMMRowsFree(rows);
   return 0;
 }
@@ -44,6 +47,13 @@ void HashGEMMRowsFree(HashGEMMRows *rows)
     SysRelease(rows->j, sizeof(*rows->j) * (size_t)rows->nz);
   }
   memset(rows, 0, sizeof(*rows));
+}
+
+void HashGEMMRowsUseFew(const HashGEMMRows *rows)
+{
+  SysAdviseSmall(rows->i, sizeof(*rows->i) * (size_t)(rows->m + 1));
+  SysAdviseSmall(rows->j, sizeof(*rows->j) * (size_t)rows->nz);
+  SysAdviseSmall(rows->a, sizeof(*rows->a) * (size_t)rows->nz);
 }
 
 void HashGEMMTouch(void *memory, size_t bytes, int nthread)
@@ -136,6 +146,103 @@ void HashGEMMMergeValues(int64_t m, const SysInt *di, const SysScalar *da, const
   for (int64_t r = 0; r < m; r++) {
     for (SysInt k = di[r]; k < di[r + 1]; k++) *a++ = da[k];
     for (SysInt k = oi[r]; k < oi[r + 1]; k++) *a++ = oa[k];
+  }
+}
+
+/* ------------------------------------------------- sums ------------------------------------------------- */
+
+/* Writes the columns of two ascending lists, each once, and returns their number */
+static SysInt HashGEMMUnite(SysInt na, const SysInt *a, SysInt nb, const SysInt *b, SysInt *to)
+{
+  SysInt n = 0, k = 0, l = 0;
+
+  while (k < na && l < nb) {
+    const SysInt x = a[k], y = b[l];
+
+    to[n++] = x < y ? x : y;
+    k += x <= y;
+    l += y <= x;
+  }
+  while (k < na) to[n++] = a[k++];
+  while (l < nb) to[n++] = b[l++];
+  return n;
+}
+
+/* The columns of rows begin to end - 1, in columns[], with work[] as second buffer: both have room for all entries of these rows. Returns their number. */
+static SysInt HashGEMMUniteRows(const HashGEMMRows *pieces, SysInt begin, SysInt end, SysInt *columns, SysInt *work)
+{
+  const SysInt *united = pieces->j + pieces->i[begin];
+  SysInt        n      = begin < end ? pieces->i[begin + 1] - pieces->i[begin] : 0;
+
+  for (SysInt p = begin + 1; p < end; p++) {
+    SysInt *to = (end - p) % 2 ? columns : work; /* the last list is in columns[] */
+
+    n      = HashGEMMUnite(n, united, pieces->i[p + 1] - pieces->i[p], pieces->j + pieces->i[p], to);
+    united = to;
+  }
+  if (united != columns && n) memcpy(columns, united, sizeof(*columns) * (size_t)n);
+  return n;
+}
+
+static void HashGEMMSumRows(const HashGEMMRows *pieces, int64_t nsum, const SysInt piece[], int nthread, SysInt *columns, SysInt *work, SysInt *length)
+{
+  (void)nthread;
+#pragma omp parallel for num_threads(nthread) schedule(static)
+  for (int64_t t = 0; t < nsum; t++) {
+    const SysInt first = pieces->i[piece[t]];
+
+    length[t] = HashGEMMUniteRows(pieces, piece[t], piece[t + 1], columns + first, work + first);
+  }
+}
+
+static void HashGEMMSumPlaces(const HashGEMMRows *pieces, const SysInt piece[], int nthread, const SysInt *columns, SysInt to[], HashGEMMRows *sum)
+{
+  (void)nthread;
+#pragma omp parallel for num_threads(nthread) schedule(static)
+  for (int64_t t = 0; t < sum->m; t++) {
+    const SysInt begin = sum->i[t], n = sum->i[t + 1] - begin;
+
+    if (n) memcpy(sum->j + begin, columns + pieces->i[piece[t]], sizeof(*columns) * (size_t)n);
+    for (SysInt p = piece[t]; p < piece[t + 1]; p++) {
+      SysInt place = begin;
+
+      for (SysInt e = pieces->i[p]; e < pieces->i[p + 1]; e++) {
+        while (sum->j[place] != pieces->j[e]) place++;
+        to[e] = place++;
+      }
+    }
+  }
+}
+
+int HashGEMMSumPattern(const HashGEMMRows *pieces, int64_t nsum, const SysInt piece[], int nthread, SysInt to[], HashGEMMRows *sum)
+{
+  const size_t nz      = (size_t)pieces->nz;
+  SysInt      *columns = (SysInt *)SysAllocateBrief(sizeof(*columns) * (2 * nz + (size_t)nsum + 1)), *length;
+  int64_t      all     = 0;
+  int          enough;
+
+  memset(sum, 0, sizeof(*sum));
+  if (!columns) return 0;
+  length = columns + 2 * nz;
+  HashGEMMSumRows(pieces, nsum, piece, nthread, columns, columns + nz, length);
+  for (int64_t t = 0; t < nsum; t++) all += length[t];
+  enough = HashGEMMRowsAllocate(nsum, pieces->n, all, 1, sum);
+  if (enough) {
+    sum->i[0] = 0;
+    for (int64_t t = 0; t < nsum; t++) sum->i[t + 1] = sum->i[t] + length[t];
+    HashGEMMSumPlaces(pieces, piece, nthread, columns, to, sum);
+  }
+  SysRelease(columns, sizeof(*columns) * (2 * nz + (size_t)nsum + 1));
+  return enough;
+}
+
+void HashGEMMSumValues(const HashGEMMRows *pieces, const SysInt piece[], const SysInt to[], int nthread, HashGEMMRows *sum)
+{
+  (void)nthread;
+#pragma omp parallel for num_threads(nthread) schedule(static)
+  for (int64_t t = 0; t < sum->m; t++) {
+    for (SysInt k = sum->i[t]; k < sum->i[t + 1]; k++) sum->a[k] = 0;
+    for (SysInt e = pieces->i[piece[t]]; e < pieces->i[piece[t + 1]]; e++) sum->a[to[e]] += pieces->a[e];
   }
 }
 

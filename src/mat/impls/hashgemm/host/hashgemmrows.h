@@ -26,11 +26,14 @@ static inline HashGEMMRows HashGEMMRowsBorrow(const SysCSR *A)
   return (HashGEMMRows){A->m, A->n, A->nz, (SysInt *)A->i, (SysInt *)A->j, (SysScalar *)A->a, 1};
 }
 
-/* Allocates arrays for nz entries, large ones on huge pages; returns 0 if memory is short */
-int  HashGEMMRowsAllocate(int64_t m, int64_t n, int64_t nz, HashGEMMRows *);
+/* Allocates arrays for nz entries, large ones on huge pages, or, brief, as by SysAllocateBrief(); returns 0 if memory is short */
+int  HashGEMMRowsAllocate(int64_t m, int64_t n, int64_t nz, int brief, HashGEMMRows *);
 int  HashGEMMRowsAllocateValues(HashGEMMRows *);
 void HashGEMMRowsFreeValues(HashGEMMRows *);
 void HashGEMMRowsFree(HashGEMMRows *);
+
+/* Prepares new arrays of which only a few rows will be written */
+void HashGEMMRowsUseFew(const HashGEMMRows *);
 
 /* Touches every page of new memory with several threads: page faults dominate the time of the first fill */
 void HashGEMMTouch(void *, size_t bytes, int nthread);
@@ -42,6 +45,11 @@ uint64_t HashGEMMFingerprint(int64_t m, const SysInt *i, const SysInt *j, int *a
 void HashGEMMMergeLengths(int64_t m, const SysInt *di, const SysInt *oi, SysInt *i);
 void HashGEMMMergeColumns(int64_t m, const SysInt *di, const SysInt *dj, const SysInt *oi, const SysInt *oj, SysInt first, SysInt n, const SysInt *map, SysInt *j);
 void HashGEMMMergeValues(int64_t m, const SysInt *di, const SysScalar *da, const SysInt *oi, const SysScalar *oa, SysScalar *a);
+
+/* Sums of rows: row t of the sum is that of rows piece[t] to piece[t + 1] - 1 of pieces, in this order. Their columns ascend. HashGEMMSumPattern() allocates the sum, and sets to[e] to
+   the place there of entry e; returns 0 if memory is short. */
+int  HashGEMMSumPattern(const HashGEMMRows *pieces, int64_t nsum, const SysInt piece[], int nthread, SysInt to[], HashGEMMRows *sum);
+void HashGEMMSumValues(const HashGEMMRows *pieces, const SysInt piece[], const SysInt to[], int nthread, HashGEMMRows *sum);
 
 /* Marks the columns from n on that occur */
 void HashGEMMMarkUsed(int64_t m, const SysInt *i, const SysInt *j, SysInt n, int nthread, char *used);

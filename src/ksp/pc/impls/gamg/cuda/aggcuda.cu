@@ -9,8 +9,8 @@
 
 void AggDeviceForgetStrengths(AggDevice *g)
 {
-  (void)cudaFree(g->s);
-  (void)cudaFree(g->diag);
+  SysPoolRelease(g->s, g->stream);
+  SysPoolRelease(g->diag, g->stream);
   g->s = g->diag = NULL;
 }
 
@@ -18,7 +18,7 @@ void AggDeviceForgetGraph(AggDevice *g)
 {
   AggDeviceForgetStrengths(g);
   for (int k = 0; k < 3; k++) {
-    (void)cudaFree(g->memory[k]);
+    SysPoolRelease(g->memory[k], g->stream);
     g->memory[k] = NULL;
   }
 }
@@ -27,11 +27,11 @@ void AggDeviceDestroy(AggDevice **g)
 {
   if (!*g) return;
   AggDeviceForgetGraph(*g);
-  (void)cudaFree((*g)->ghost);
-  (void)cudaFree((*g)->number);
-  (void)cudaFree((*g)->block);
-  (void)cudaFree((*g)->column[0]);
-  for (int k = 0; k < 6; k++) (void)cudaFree((*g)->arrays[k / 3][k % 3]);
+  SysPoolRelease((*g)->ghost, (*g)->stream);
+  SysPoolRelease((*g)->number, (*g)->stream);
+  SysPoolRelease((*g)->block, (*g)->stream);
+  SysPoolRelease((*g)->column[0], (*g)->stream);
+  for (int k = 0; k < 6; k++) SysPoolRelease((*g)->arrays[k / 3][k % 3], (*g)->stream);
   delete *g;
   *g = NULL;
 }
@@ -44,9 +44,8 @@ SysStatus AggDeviceSum(int n, int *ends, cudaStream_t stream)
   SYS_CUDA(cudaMemsetAsync(ends, 0, sizeof(*ends), stream));
   if (!n) return SYS_SUCCESS;
   SYS_CUDA(SysInclusiveSum(NULL, bytes, ends + 1, ends + 1, n, stream));
-  SYS_CALL(SysDeviceAllocate(&temporary.memory, bytes));
+  SYS_CALL(SysScratchAllocate(&temporary, bytes, stream));
   SYS_CUDA(SysInclusiveSum(temporary.memory, bytes, ends + 1, ends + 1, n, stream));
-  SYS_CUDA(cudaStreamSynchronize(stream)); /* the memory ends here */
   return SYS_SUCCESS;
 }
 
@@ -378,7 +377,7 @@ struct AggHubs {
   int64_t            *table;
 };
 
-static SysStatus AggAllocateHubs(const unsigned long long count[2], SysScratch *scratch, AggHubs *h)
+static SysStatus AggAllocateHubs(const unsigned long long count[2], SysScratch *scratch, AggHubs *h, cudaStream_t stream)
 {
   SysArena arena = {NULL, 0};
 
@@ -388,9 +387,8 @@ static SysStatus AggAllocateHubs(const unsigned long long count[2], SysScratch *
     SysArenaTake(&arena, &h->roots, count[1]);
     SysArenaTake(&arena, &h->sums, count[1]);
     SysArenaTake(&arena, &h->edges, count[1]);
-    if (!turn) SYS_CALL(SysArenaAllocate(&arena));
+    if (!turn) SYS_CALL(SysArenaAllocateScratch(&arena, scratch, stream));
   }
-  scratch->memory = arena.memory;
   return SYS_SUCCESS;
 }
 
@@ -408,7 +406,7 @@ static SysStatus AggJoinRest(const AggDevice *g, AggWork *a, const uint64_t *roo
   AggJoinRestKernel<<<blocks, SYS_THREADS, 0, stream>>>(g->i, g->j, g->w, g->n, a->state, root, a->size, a->join, later, found);
   SYS_CUDA(cudaMemcpyAsync(count, found, sizeof(count), cudaMemcpyDeviceToHost, stream));
   SYS_CUDA(cudaStreamSynchronize(stream));
-  if (count[0]) status = AggAllocateHubs(count, &scratch, &h);
+  if (count[0]) status = AggAllocateHubs(count, &scratch, &h, stream);
   if (status == SYS_OUT_OF_MEMORY) short_of_memory = 1;
   else SYS_CALL(status);
   SYS_CALL(AggTotal(a, &short_of_memory));
@@ -421,7 +419,6 @@ static SysStatus AggJoinRest(const AggDevice *g, AggWork *a, const uint64_t *roo
   AggListHubsKernel<<<blocks, SYS_THREADS, 0, stream>>>(g->i, g->n, a->state, a->join, found, h.hub, h.table);
   AggJoinHubsKernel<<<(unsigned)count[0], SYS_THREADS, 0, stream>>>(g->i, g->j, g->w, h.hub, h.table, root, a->size, h.roots, h.sums, h.edges, a->join, later);
   SYS_CUDA(cudaGetLastError());
-  SYS_CUDA(cudaStreamSynchronize(stream)); /* the memory ends here */
   return SYS_SUCCESS;
 }
 
@@ -609,12 +606,11 @@ static SysStatus AggAllocate(AggDevice *g, SysScratch *scratch, AggWork *a)
 {
   SysArena arena = {NULL, 0};
 
-  if (!g->number) SYS_CALL(SysDeviceAllocate(&g->number, (2 * (size_t)g->n + (size_t)g->nghost) * sizeof(int)));
+  if (!g->number) SYS_CALL(SysPoolAllocate((2 * (size_t)g->n + (size_t)g->nghost) * sizeof(int), &g->number, g->stream));
   g->join = g->number + g->n + g->nghost;
   SYS_CALL(AggBytes(g->n, a));
   AggTake(&arena, g->n, g->nghost, a);
-  SYS_CALL(SysArenaAllocate(&arena));
-  scratch->memory = arena.memory;
+  SYS_CALL(SysArenaAllocateScratch(&arena, scratch, g->stream));
   AggTake(&arena, g->n, g->nghost, a);
   a->join   = g->join;
   a->number = g->number;
@@ -639,7 +635,6 @@ SysStatus AggDeviceAggregate(AggDevice *g, int64_t first, const SysInt ghosts[],
   SYS_CALL(AggRoots(g, options->hops, &a, stream, rounds));
   SYS_CALL(AggJoin(g, options, &a, stream));
   SYS_CALL(AggNumber(g, AGG_REACH(options), &a, stream));
-  SYS_CUDA(cudaStreamSynchronize(stream)); /* the memory ends here */
   *nagg = g->nagg;
   return SYS_SUCCESS;
 }

@@ -9,13 +9,14 @@
 #include "ksp/pc/impls/gamg/host/aggkeys.h"
 
 struct _AggDevice {
-  int       n, nghost; /* vertices of this process, and ghosts, which come after them */
-  int       edges;
-  int      *i, *j;
-  uint32_t *w;
-  char     *memory[3]; /* of these arrays, until there are aggregates */
-  double   *s, *diag;  /* the strengths of AggGraph, until the graph is finished */
-  int      *ghost;     /* of AggMatrix */
+  cudaStream_t stream;    /* of all work, and of the memory, which is from the pool */
+  int          n, nghost; /* vertices of this process, and ghosts, which come after them */
+  int          edges;
+  int         *i, *j;
+  uint32_t    *w;
+  char        *memory[3]; /* of these arrays, until there are aggregates */
+  double      *s, *diag;  /* the strengths of AggGraph, until the graph is finished */
+  int         *ghost;     /* of AggMatrix */
 
   int      nagg, firstagg;
   int     *number, *join; /* of the aggregate of each vertex and ghost, and the vertex that it joined; one allocation */

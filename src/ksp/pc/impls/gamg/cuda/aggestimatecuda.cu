@@ -97,9 +97,10 @@ SysStatus AggEstimateCreate(const SysCSR *A, int vectors, int nproc, SysStream s
   e->n      = A->m;
   e->stride = (int64_t)SysPadded((size_t)A->m * sizeof(SysReal)) / (int64_t)sizeof(SysReal);
   AggEstimateTake(&arena, e, vectors, nproc);
-  SYS_CALL(SysArenaAllocate(&arena));
+  SYS_CALL(SysPoolAllocate(arena.used, &e->memory, stream));
+  e->stream = stream;
+  arena     = {(char *)e->memory, 0};
   AggEstimateTake(&arena, e, vectors, nproc);
-  e->memory = arena.memory;
   SYS_CUDA(cudaMemsetAsync(e->h, 0, AGG_NUMBERS * sizeof(*e->h), stream));
   SYS_CUDA(cudaMemsetAsync(e->sum, 0, AGG_STEPS * sizeof(*e->sum), stream)); /* all of them travel, of which a pass leaves some */
   if (A->nz) AggInverseKernel<<<SysBlocksLoop(A->m), SYS_THREADS, 0, stream>>>(A->m, A->i, A->j, A->a, e->inverse);
@@ -109,7 +110,7 @@ SysStatus AggEstimateCreate(const SysCSR *A, int vectors, int nproc, SysStream s
 
 void AggEstimateDestroy(AggEstimate *e)
 {
-  (void)cudaFree(e->memory);
+  SysPoolRelease(e->memory, e->stream);
   e->memory = NULL;
 }
 

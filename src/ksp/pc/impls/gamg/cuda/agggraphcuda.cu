@@ -83,15 +83,15 @@ static SysStatus AggFillGraph(const AggView &A, cudaStream_t stream, AggDevice *
 {
   const unsigned blocks = SysBlocksLoop(g->n);
 
-  SYS_CALL(SysDeviceAllocate(&g->memory[0], ((size_t)g->n + 1) * sizeof(int)));
+  SYS_CALL(SysPoolAllocate(((size_t)g->n + 1) * sizeof(int), &g->memory[0], stream));
   g->i = (int *)g->memory[0];
   AggCountKernel<<<blocks, SYS_THREADS, 0, stream>>>(A, g->n, g->i + 1);
   SYS_CALL(AggDeviceSum(g->n, g->i, stream));
   SYS_CALL(AggDeviceLook(g->i, g->n, &g->edges, stream));
-  SYS_CALL(SysDeviceAllocate(&g->memory[1], (size_t)g->edges * sizeof(int)));
-  SYS_CALL(SysDeviceAllocate(&g->memory[2], (size_t)g->edges * sizeof(uint32_t)));
-  SYS_CALL(SysDeviceAllocate(&g->s, (size_t)g->edges * sizeof(*g->s)));
-  SYS_CALL(SysDeviceAllocate(&g->diag, ((size_t)g->n + g->nghost) * sizeof(*g->diag)));
+  SYS_CALL(SysPoolAllocate((size_t)g->edges * sizeof(int), &g->memory[1], stream));
+  SYS_CALL(SysPoolAllocate((size_t)g->edges * sizeof(uint32_t), &g->memory[2], stream));
+  SYS_CALL(SysPoolAllocate((size_t)g->edges * sizeof(*g->s), &g->s, stream));
+  SYS_CALL(SysPoolAllocate(((size_t)g->n + g->nghost) * sizeof(*g->diag), &g->diag, stream));
   g->j = (int *)g->memory[1];
   g->w = (uint32_t *)g->memory[2];
   AggFillKernel<<<blocks, SYS_THREADS, 0, stream>>>(A, g->n, g->i, g->j, g->s, g->diag);
@@ -114,10 +114,11 @@ SysStatus AggDeviceStart(const AggMatrix *A, SysStream stream, AggDevice **creat
   if (A->nindex) view.counts = 0;
   for (int k = 0; k < A->nindex; k++) view.counts |= 1u << A->index[k];
   g         = new AggDevice();
+  g->stream = stream;
   g->n      = (int)(A->d.m / A->bs);
   g->nghost = (int)A->nghost;
   if (A->o.i) {
-    status = SysDeviceAllocate(&g->ghost, (size_t)A->o.n * sizeof(int));
+    status = SysPoolAllocate((size_t)A->o.n * sizeof(int), &g->ghost, stream);
     if (!status && cudaMemcpyAsync(g->ghost, A->ghost, (size_t)A->o.n * sizeof(int), cudaMemcpyHostToDevice, stream) != cudaSuccess) status = SysDeviceError("cudaMemcpyAsync() of ghosts");
     view.part[1].ghost = g->ghost;
   }
@@ -158,11 +159,11 @@ SysStatus AggDeviceGetCut(const AggDevice *g, SysStream stream, SysInt *n, AggEd
   SysScratch starts, scratch;
 
   *edges = NULL;
-  SYS_CALL(SysDeviceAllocate(&starts.memory, ((size_t)g->n + 1) * sizeof(int)));
+  SYS_CALL(SysScratchAllocate(&starts, ((size_t)g->n + 1) * sizeof(int), stream));
   AggCutLengthsKernel<<<SysBlocksLoop(g->n), SYS_THREADS, 0, stream>>>(g->n, g->i, g->j, (int *)starts.memory + 1);
   SYS_CALL(AggDeviceSum(g->n, (int *)starts.memory, stream));
   SYS_CALL(AggDeviceLook((int *)starts.memory, g->n, n, stream));
-  SYS_CALL(SysDeviceAllocate(&scratch.memory, (size_t)*n * sizeof(**edges)));
+  SYS_CALL(SysScratchAllocate(&scratch, (size_t)*n * sizeof(**edges), stream));
   AggCutKernel<<<SysBlocksLoop(g->n), SYS_THREADS, 0, stream>>>(g->n, g->i, g->j, g->s, (int *)starts.memory, (AggEdge *)scratch.memory);
   SYS_CUDA(cudaGetLastError());
   *edges = (AggEdge *)malloc(((size_t)*n + 1) * sizeof(**edges));
@@ -219,9 +220,9 @@ SysStatus AggDeviceSymmetrize(AggDevice *g, SysInt ncome, const AggEdge come[], 
   SysScratch          counter, edges, sums;
   unsigned long long *left, found = 0;
 
-  SYS_CALL(SysDeviceAllocate(&sums.memory, (size_t)g->edges * sizeof(double)));
-  SYS_CALL(SysDeviceAllocate(&counter.memory, sizeof(*left)));
-  SYS_CALL(SysDeviceAllocate(&edges.memory, (size_t)ncome * sizeof(*come)));
+  SYS_CALL(SysScratchAllocate(&sums, (size_t)g->edges * sizeof(double), stream));
+  SYS_CALL(SysScratchAllocate(&counter, sizeof(*left), stream));
+  SYS_CALL(SysScratchAllocate(&edges, (size_t)ncome * sizeof(*come), stream));
   left = (unsigned long long *)counter.memory;
   SYS_CUDA(cudaMemsetAsync(left, 0, sizeof(*left), stream));
   AggAddKernel<<<blocks, SYS_THREADS, 0, stream>>>(g->n, g->i, g->j, g->s, (double *)sums.memory, g->diag, left);
@@ -291,11 +292,10 @@ static SysStatus AggClose(AggDevice *g, int *memory[], cudaStream_t stream)
 
   SYS_CALL(AggDeviceSum(g->n, to, stream));
   SYS_CALL(AggDeviceLook(to, g->n, &edges, stream));
-  SYS_CALL(SysDeviceAllocate(&j.memory, (size_t)edges * sizeof(int)));
-  SYS_CALL(SysDeviceAllocate(&w.memory, (size_t)edges * sizeof(uint32_t)));
+  SYS_CALL(SysScratchAllocate(&j, (size_t)edges * sizeof(int), stream));
+  SYS_CALL(SysScratchAllocate(&w, (size_t)edges * sizeof(uint32_t), stream));
   AggCloseKernel<<<SysBlocksLoop(g->n), SYS_THREADS, 0, stream>>>(g->n, g->i, g->j, g->w, to, (int *)j.memory, (uint32_t *)w.memory);
   SYS_CUDA(cudaGetLastError());
-  SYS_CUDA(cudaStreamSynchronize(stream));
   memory[1] = (int *)j.memory;
   memory[2] = (int *)w.memory;
   j.memory = w.memory = NULL;
@@ -308,7 +308,7 @@ SysStatus AggDeviceFinish(AggDevice *g, double threshold, SysStream stream)
   const unsigned blocks = SysBlocksLoop(g->n);
   SysScratch     lengths;
 
-  SYS_CALL(SysDeviceAllocate(&lengths.memory, ((size_t)g->n + 1) * sizeof(int)));
+  SYS_CALL(SysScratchAllocate(&lengths, ((size_t)g->n + 1) * sizeof(int), stream));
   AggScaleKernel<<<SysBlocksLoop(g->n + g->nghost), SYS_THREADS, 0, stream>>>(g->n + g->nghost, g->diag);
   AggWeightKernel<<<blocks, SYS_THREADS, 0, stream>>>(g->n, g->i, g->j, g->s, g->diag, g->w, threshold, (int *)lengths.memory + 1);
   SYS_CUDA(cudaGetLastError());
@@ -318,14 +318,13 @@ SysStatus AggDeviceFinish(AggDevice *g, double threshold, SysStream stream)
     SYS_CALL(AggClose(g, memory, stream));
     lengths.memory = NULL;
     for (int k = 0; k < 3; k++) {
-      (void)cudaFree(g->memory[k]);
+      SysPoolRelease(g->memory[k], stream);
       g->memory[k] = (char *)memory[k];
     }
     g->i = (int *)g->memory[0];
     g->j = (int *)g->memory[1];
     g->w = (uint32_t *)g->memory[2];
   }
-  SYS_CUDA(cudaStreamSynchronize(stream)); /* the memory ends here */
   AggDeviceForgetStrengths(g);
   return SYS_SUCCESS;
 }

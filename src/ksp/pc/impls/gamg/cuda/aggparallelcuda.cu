@@ -90,11 +90,11 @@ SysStatus AggDeviceGetLeaving(const AggDevice *g, SysStream stream, SysInt *n, S
   SysScratch starts, list;
 
   *vertex = *number = NULL;
-  SYS_CALL(SysDeviceAllocate(&starts.memory, ((size_t)g->n + 1) * sizeof(int)));
+  SYS_CALL(SysScratchAllocate(&starts, ((size_t)g->n + 1) * sizeof(int), stream));
   AggMarkLeavingKernel<<<SysBlocksLoop(g->n), SYS_THREADS, 0, stream>>>(g->n, g->number, g->firstagg, g->nagg, (int *)starts.memory + 1);
   SYS_CALL(AggDeviceSum(g->n, (int *)starts.memory, stream));
   SYS_CALL(AggDeviceLook((int *)starts.memory, g->n, n, stream));
-  SYS_CALL(SysDeviceAllocate(&list.memory, 2 * (size_t)*n * sizeof(int)));
+  SYS_CALL(SysScratchAllocate(&list, 2 * (size_t)*n * sizeof(int), stream));
   AggListLeavingKernel<<<SysBlocksLoop(g->n), SYS_THREADS, 0, stream>>>(g->n, g->number, g->firstagg, g->nagg, (int *)starts.memory, (int *)list.memory, (int *)list.memory + *n);
   SYS_CUDA(cudaGetLastError());
   *vertex = (SysInt *)malloc((2 * (size_t)*n + 1) * sizeof(**vertex));
@@ -128,16 +128,15 @@ SysStatus AggDeviceSetColumns(AggDevice *g, SysInt nfar, SysInt n, const SysInt 
   SysScratch lists;
   int       *list;
 
-  if (!g->column[0]) SYS_CALL(SysDeviceAllocate(&g->column[0], 2 * (size_t)all * sizeof(int)));
+  if (!g->column[0]) SYS_CALL(SysPoolAllocate(2 * (size_t)all * sizeof(int), &g->column[0], stream));
   g->column[1] = g->column[0] + all;
   g->nfar      = nfar;
-  SYS_CALL(SysDeviceAllocate(&lists.memory, 2 * (size_t)n * sizeof(int)));
+  SYS_CALL(SysScratchAllocate(&lists, 2 * (size_t)n * sizeof(int), stream));
   list = (int *)lists.memory;
   SYS_CUDA(cudaMemcpyAsync(list, vertex, (size_t)n * sizeof(int), cudaMemcpyHostToDevice, stream));
   SYS_CUDA(cudaMemcpyAsync(list + n, column, (size_t)n * sizeof(int), cudaMemcpyHostToDevice, stream));
   AggOwnColumnsKernel<<<SysBlocksLoop(all), SYS_THREADS, 0, stream>>>(all, g->number, g->firstagg, g->nagg, g->column[0], g->column[1]);
   SYS_CALL(AggMoveAny(false, n, sizeof(int), list, list + n, g->column[1], stream));
-  SYS_CUDA(cudaStreamSynchronize(stream)); /* the memory ends here */
   return SYS_SUCCESS;
 }
 
@@ -151,12 +150,10 @@ SysStatus AggDevicePutBlocks(AggDevice *g, SysInt n, const SysInt vertex[], size
   for (int turn = 0; turn < 2; turn++) {
     SysArenaTake(&arena, &list, (size_t)n);
     SysArenaTake(&arena, &from, (size_t)n * size);
-    if (!turn) SYS_CALL(SysArenaAllocate(&arena));
+    if (!turn) SYS_CALL(SysArenaAllocateScratch(&arena, &scratch, stream));
   }
-  scratch.memory = arena.memory;
   SYS_CUDA(cudaMemcpyAsync(list, vertex, (size_t)n * sizeof(int), cudaMemcpyHostToDevice, stream));
   SYS_CUDA(cudaMemcpyAsync(from, block, (size_t)n * size, cudaMemcpyHostToDevice, stream));
   SYS_CALL(AggMoveAny(false, n, size, list, from, g->block, stream));
-  SYS_CUDA(cudaStreamSynchronize(stream)); /* the memory ends here */
   return SYS_SUCCESS;
 }

@@ -53,17 +53,15 @@ static SysStatus AggMembers(const AggDevice *g, const AggGuests *guests, int *st
     SysArenaTake(&arena, &sorted, (size_t)all);
     SysArenaTake(&arena, &vertex, (size_t)all);
     SysArenaTake(&arena, &guest, (size_t)nguest);
-    if (!turn) SYS_CALL(SysArenaAllocate(&arena));
+    if (!turn) SYS_CALL(SysArenaAllocateScratch(&arena, &scratch, stream));
   }
-  scratch.memory = arena.memory;
   if (nguest) SYS_CUDA(cudaMemcpyAsync(guest, guests->aggregate, (size_t)nguest * sizeof(int), cudaMemcpyHostToDevice, stream));
   AggSortKeysKernel<<<SysBlocksLoop(all), SYS_THREADS, 0, stream>>>(g->n, nguest, guests ? (int)guests->before : 0, g->firstagg, g->nagg, g->number, guest, key, vertex);
   SYS_CUDA(SysSortPairs(NULL, bytes, key, sorted, vertex, member, all, SysBits(g->nagg), stream));
-  SYS_CALL(SysDeviceAllocate(&temporary.memory, bytes));
+  SYS_CALL(SysScratchAllocate(&temporary, bytes, stream));
   SYS_CUDA(SysSortPairs(temporary.memory, bytes, key, sorted, vertex, member, all, SysBits(g->nagg), stream));
   AggStartsKernel<<<SysBlocksLoop(all), SYS_THREADS, 0, stream>>>(all, g->nagg, sorted, start);
   SYS_CUDA(cudaGetLastError());
-  SYS_CUDA(cudaStreamSynchronize(stream)); /* the memory ends here */
   return SYS_SUCCESS;
 }
 
@@ -186,14 +184,12 @@ static SysStatus AggFactorAll(AggDevice *g, int bs, int nvec, const SysReal *dev
   for (int turn = 0; turn < 2; turn++) {
     SysArenaTake(&arena, &start, (size_t)g->nagg + 1);
     SysArenaTake(&arena, &member, all);
-    if (!turn) SYS_CALL(SysArenaAllocate(&arena));
+    if (!turn) SYS_CALL(SysArenaAllocateScratch(&arena, &scratch, stream));
   }
-  scratch.memory = arena.memory;
   SYS_CALL(AggMembers(g, guests, start, member, stream));
-  SYS_CALL(SysDeviceAllocate(&columns.memory, room * sizeof(double)));
+  SYS_CALL(SysScratchAllocate(&columns, room * sizeof(double), stream));
   AggFactorKernel<<<SysBlocks(g->nagg, warps) < 65536 ? SysBlocks(g->nagg, warps) : 65536, SYS_THREADS, 0, stream>>>(g->nagg, g->n * bs, bs, nvec, start, member, device, (double *)columns.memory, g->block, factor);
   SYS_CUDA(cudaGetLastError());
-  SYS_CUDA(cudaStreamSynchronize(stream)); /* the memory ends here */
   return SYS_SUCCESS;
 }
 
@@ -208,19 +204,18 @@ SysStatus AggDeviceFactor(AggDevice *g, int bs, int nvec, const SysReal data[], 
   for (int turn = 0; turn < 2; turn++) {
     SysArenaTake(&arena, &device, data ? rows * nvec : 0);
     SysArenaTake(&arena, &factor, nr);
-    if (!turn) SYS_CALL(SysArenaAllocate(&arena));
+    if (!turn) SYS_CALL(SysArenaAllocateScratch(&arena, &scratch, stream));
   }
-  scratch.memory = arena.memory;
-  (void)cudaFree(g->block);
+  SysPoolRelease(g->block, stream);
   g->block = NULL;
-  SYS_CALL(SysDeviceAllocate(&g->block, ((size_t)g->n + more) * each * sizeof(*g->block)));
+  SYS_CALL(SysPoolAllocate(((size_t)g->n + more) * each * sizeof(*g->block), &g->block, stream));
   if (guests) SYS_CUDA(cudaMemsetAsync(g->block, 0, ((size_t)g->n + more) * each * sizeof(*g->block), stream)); /* other processes get those in no aggregate too */
   if (nguest) SYS_CUDA(cudaMemcpyAsync(g->block + rows * nvec, guests->block, nguest * each * sizeof(*g->block), cudaMemcpyHostToDevice, stream));
   if (data) SYS_CUDA(cudaMemcpyAsync(device, data, rows * nvec * sizeof(*device), cudaMemcpyHostToDevice, stream));
   if (g->nagg) SYS_CALL(AggFactorAll(g, bs, nvec, data ? device : NULL, guests, factor, stream));
   SYS_CUDA(cudaMemcpyAsync(r, factor, nr * sizeof(*r), cudaMemcpyDeviceToHost, stream));
   if (nguest) SYS_CUDA(cudaMemcpyAsync(guests->block, g->block + rows * nvec, nguest * each * sizeof(*g->block), cudaMemcpyDeviceToHost, stream));
-  SYS_CUDA(cudaStreamSynchronize(stream)); /* the memory ends here */
+  SYS_CUDA(cudaStreamSynchronize(stream));
   return SYS_SUCCESS;
 }
 
@@ -387,9 +382,9 @@ static SysStatus AggCount(int n, const int *lengths, int64_t *sum, cudaStream_t 
   SysScratch result, temporary;
   size_t     bytes = 0;
 
-  SYS_CALL(SysDeviceAllocate(&result.memory, sizeof(*sum)));
+  SYS_CALL(SysScratchAllocate(&result, sizeof(*sum), stream));
   SYS_CUDA(SysReduceSum(NULL, bytes, lengths, (long long *)result.memory, n, stream));
-  SYS_CALL(SysDeviceAllocate(&temporary.memory, bytes));
+  SYS_CALL(SysScratchAllocate(&temporary, bytes, stream));
   SYS_CUDA(SysReduceSum(temporary.memory, bytes, lengths, (long long *)result.memory, n, stream));
   SYS_CUDA(cudaMemcpyAsync(sum, result.memory, sizeof(*sum), cudaMemcpyDeviceToHost, stream));
   SYS_CUDA(cudaStreamSynchronize(stream));
@@ -421,10 +416,10 @@ SysStatus AggDeviceProlong(AggDevice *g, int bs, int nvec, const AggMatrix *A, d
     p.oa = A->o.a;
   }
   for (int k = 0; k < 3; k++) {
-    (void)cudaFree(arrays[k]);
+    SysPoolRelease(arrays[k], stream);
     arrays[k] = NULL;
   }
-  SYS_CALL(SysDeviceAllocate(&arrays[0], ((size_t)rows + 1) * sizeof(int)));
+  SYS_CALL(SysPoolAllocate(((size_t)rows + 1) * sizeof(int), &arrays[0], stream));
   i      = (int *)arrays[0];
   length = i + 1;
   if (wide) AggLengthsKernel<SYS_WARP><<<SysBlocksLoop((int64_t)rows * SYS_WARP), SYS_THREADS, 0, stream>>>(p, length);
@@ -433,8 +428,8 @@ SysStatus AggDeviceProlong(AggDevice *g, int bs, int nvec, const AggMatrix *A, d
   if (rows) SYS_CALL(AggCount(rows, length, &nz, stream));
   if (nz > INT_MAX) return SYS_TOO_LARGE;
   SYS_CALL(AggDeviceSum(rows, i, stream));
-  SYS_CALL(SysDeviceAllocate(&arrays[1], (size_t)nz * sizeof(int)));
-  SYS_CALL(SysDeviceAllocate(&arrays[2], (size_t)nz * sizeof(SysScalar)));
+  SYS_CALL(SysPoolAllocate((size_t)nz * sizeof(int), &arrays[1], stream));
+  SYS_CALL(SysPoolAllocate((size_t)nz * sizeof(SysScalar), &arrays[2], stream));
   if (wide) AggProlong<SYS_WARP>(p, i, (int *)arrays[1], (SysScalar *)arrays[2], stream);
   else AggProlong<1>(p, i, (int *)arrays[1], (SysScalar *)arrays[2], stream);
   SYS_CUDA(cudaGetLastError());
@@ -479,7 +474,7 @@ SysStatus AggDeviceZeros(const SysCSR *A, SysStream stream, int *found)
 {
   SysScratch flag;
 
-  SYS_CALL(SysDeviceAllocate(&flag.memory, sizeof(*found)));
+  SYS_CALL(SysScratchAllocate(&flag, sizeof(*found), stream));
   SYS_CUDA(cudaMemsetAsync(flag.memory, 0, sizeof(*found), stream));
   AggZerosKernel<<<SysBlocksLoop(A->m), SYS_THREADS, 0, stream>>>(A->m, A->i, A->j, A->a, (int *)flag.memory);
   SYS_CUDA(cudaGetLastError());

@@ -599,6 +599,7 @@ static PetscErrorCode PCSetUp_AmbAgg(PC pc)
     if (jacobi) PetscCall(AmbAggSetJacobi(jacobi, pc->pmat));
   }
   PetscCall(PCAmbAggSetUpCoarsest(pc));
+  PetscCall(AmbAggDeviceTrim(pc->pmat));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

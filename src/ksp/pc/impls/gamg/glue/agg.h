@@ -38,6 +38,7 @@ typedef struct {
 /* On a device, if the matrix is there. *done is PETSC_FALSE if the host has to do the work: of the aggregates too if there is no memory for them. All processes
    have the same result. */
 SYS_DEVICE PetscErrorCode AmbAggOnDevice(Mat, PetscBool *on) SYS_STUB(PETSC_SUCCESS); /* is the matrix there? */
+SYS_DEVICE PetscErrorCode AmbAggDeviceTrim(Mat) SYS_STUB(PETSC_SUCCESS);
 SYS_DEVICE PetscErrorCode AmbAggDeviceGraph(AmbAggLevel *, PetscBool *done) SYS_STUB(PETSC_SUCCESS);
 SYS_DEVICE PetscErrorCode AmbAggDeviceCoarsen(AmbAggLevel *, const AggOptions *, int *rounds, PetscBool *done) SYS_STUB(PETSC_SUCCESS);
 SYS_DEVICE PetscErrorCode AmbAggDeviceFetch(AmbAggLevel *) SYS_STUB(PETSC_SUCCESS); /* brings the aggregates to the host */

@@ -214,6 +214,17 @@ PetscErrorCode AmbAggDeviceSetEntries(Mat P, const SysCSR entries[2])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Others than the library may need memory that its pool keeps after a set-up */
+PetscErrorCode AmbAggDeviceTrim(Mat A)
+{
+  PetscBool on;
+
+  PetscFunctionBegin;
+  PetscCall(AmbAggOnDevice(A, &on));
+  if (on) SysPoolTrimIfShort();
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* ------------------------------------------------- estimate of eigenvalues ------------------------------------------------- */
 
 PetscErrorCode AmbAggDeviceNoise(Vec x)

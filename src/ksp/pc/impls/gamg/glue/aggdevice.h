@@ -27,8 +27,7 @@ struct _AmbAggHalo {
   const PetscMPIInt *to, *from;           /* processes that have vertices of this one as ghosts, and the owners of its ghosts */
   const PetscInt    *tostart, *fromstart; /* the entries that go to each, and come from each */
   PetscInt          *tolist, *fromlist;   /* vertices and ghosts, on the device */
-  char              *out, *in;            /* pinned */
-  size_t             bytes;               /* of entries that there is room for */
+  char              *out, *in;            /* pinned, for the exchange at hand */
   MPI_Request       *requests;
 
   PetscInt nleaving, *leaving, *aggregate, *ghosts;

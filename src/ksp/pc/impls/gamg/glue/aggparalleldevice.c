@@ -33,14 +33,20 @@ PetscErrorCode AmbAggDeviceCheck(const AmbAggLevel *level, SysStatus status, con
 
 /* ------------------------------------------------- exchange ------------------------------------------------- */
 
+static PetscErrorCode AmbAggHaloStatus(SysStatus status)
+{
+  PetscFunctionBegin;
+  PetscCheck(status == SYS_SUCCESS, PETSC_COMM_SELF, PETSC_ERR_GPU, "The exchange of a level of multigrid between GPUs: %s", SysDeviceErrorText());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode AmbAggHaloDestroy(AmbAggHalo **halo)
 {
   AmbAggHalo *h = *halo;
 
   PetscFunctionBegin;
   if (!h) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCallCUDA(cudaFree(h->tolist));
-  PetscCallCUDA(cudaFreeHost(h->out));
+  MatAIJPoolRelease(h->tolist);
   PetscCall(PetscFree(h->requests));
   PetscCall(PetscFree(h->ghosts));
   free(h->leaving);
@@ -49,18 +55,35 @@ PetscErrorCode AmbAggHaloDestroy(AmbAggHalo **halo)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Room for entries of so many bytes */
+/* Pinned memory for entries of all levels, whose exchanges follow one another in one stream; CUDA takes about a millisecond to allocate it */
+static char  *agg_room       = NULL;
+static size_t agg_room_bytes = 0;
+
+static PetscErrorCode AmbAggRoomDestroy(void)
+{
+  PetscFunctionBegin;
+  PetscCallCUDA(cudaFreeHost(agg_room));
+  agg_room       = NULL;
+  agg_room_bytes = 0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Sets out and in to room for entries of `bytes` bytes */
 static PetscErrorCode AmbAggHaloRoom(AmbAggHalo *h, size_t bytes)
 {
-  const size_t nto = (size_t)h->tostart[h->nto], nfrom = (size_t)h->fromstart[h->nfrom];
+  const size_t nto = (size_t)h->tostart[h->nto], nfrom = (size_t)h->fromstart[h->nfrom], all = (nto + nfrom + 1) * bytes;
 
   PetscFunctionBegin;
-  if (bytes <= h->bytes) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCallCUDA(cudaStreamSynchronize(PetscDefaultCudaStream)); /* the memory ends here */
-  PetscCallCUDA(cudaFreeHost(h->out));
-  PetscCallCUDA(cudaMallocHost((void **)&h->out, (nto + nfrom + 1) * bytes));
-  h->in    = h->out + nto * bytes;
-  h->bytes = bytes;
+  if (all > agg_room_bytes) {
+    if (agg_room) {
+      PetscCallCUDA(cudaStreamSynchronize(PetscDefaultCudaStream)); /* the memory ends here */
+      PetscCall(AmbAggRoomDestroy());
+    } else PetscCall(PetscRegisterFinalize(AmbAggRoomDestroy));
+    PetscCallCUDA(cudaMallocHost((void **)&agg_room, 2 * all));
+    agg_room_bytes = 2 * all;
+  }
+  h->out = agg_room;
+  h->in  = agg_room + nto * bytes;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -81,11 +104,10 @@ PetscErrorCode AmbAggHaloCreate(AmbAggLevel *level)
   nfrom = (size_t)h->fromstart[h->nfrom];
   PetscCall(PetscMalloc1(h->nto + h->nfrom, &h->requests));
   PetscCall(PetscMalloc1(level->nghost, &h->ghosts));
-  PetscCallCUDA(cudaMalloc((void **)&h->tolist, (nto + nfrom + 1) * sizeof(*h->tolist)));
+  PetscCall(AmbAggHaloStatus(SysPoolAllocate((nto + nfrom + 1) * sizeof(*h->tolist), &h->tolist, PetscDefaultCudaStream)));
   h->fromlist = h->tolist + nto;
   PetscCallCUDA(cudaMemcpyAsync(h->tolist, tolist, nto * sizeof(*tolist), cudaMemcpyHostToDevice, PetscDefaultCudaStream));
   PetscCallCUDA(cudaMemcpyAsync(h->fromlist, fromlist, nfrom * sizeof(*fromlist), cudaMemcpyHostToDevice, PetscDefaultCudaStream));
-  PetscCall(AmbAggHaloRoom(h, sizeof(double)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -103,13 +125,6 @@ static PetscErrorCode AmbAggHaloSwap(AmbAggHalo *h, PetscBool back, size_t size)
   PetscCallMPI(MPI_Waitall(nfrom + nto, h->requests, MPI_STATUSES_IGNORE));
   PetscCall(PetscLogGpuToCpu((PetscLogDouble)(tostart[nto] * (PetscInt)size)));
   PetscCall(PetscLogCpuToGpu((PetscLogDouble)(fromstart[nfrom] * (PetscInt)size)));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode AmbAggHaloStatus(SysStatus status)
-{
-  PetscFunctionBegin;
-  PetscCheck(status == SYS_SUCCESS, PETSC_COMM_SELF, PETSC_ERR_GPU, "The exchange of a level of multigrid between GPUs: %s", SysDeviceErrorText());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -132,6 +147,7 @@ int AmbAggHaloAddUp(void *ctx, SysInt array[])
   AmbAggHalo        *h     = level->halo;
 
   PetscFunctionBegin;
+  PetscCall(AmbAggHaloRoom(h, sizeof(*array)));
   PetscCall(AmbAggHaloStatus(AggDevicePack(h->fromstart[h->nfrom], h->fromlist, sizeof(*array), array + level->n, h->in, PetscDefaultCudaStream)));
   PetscCall(AmbAggHaloSwap(h, PETSC_TRUE, sizeof(*array)));
   PetscCall(AmbAggHaloStatus(AggDeviceAddUp(h->tostart[h->nto], h->tolist, (SysInt *)h->out, array, PetscDefaultCudaStream)));
@@ -170,93 +186,132 @@ PetscErrorCode AmbAggParallelSymmetrize(AmbAggLevel *level, PetscInt *ncome, Agg
 
 /* ------------------------------------------------- tentative prolongator ------------------------------------------------- */
 
-/* Vertices of other processes in the aggregates of this one. They come in the order of their aggregates; guest k is number place[k] of these. */
+/* Vertices of other processes in the aggregates of this one: the guests, in ascending order, and the messages between both */
 typedef struct {
-  PetscSF      sf; /* from aggregates to leaving vertices */
-  MPI_Datatype type;
-  PetscInt     each, *place;
+  PetscMPIInt  nto, nfrom, *to, *from; /* owners of the aggregates that vertices of this process are in, and owners of guests, ascending */
+  PetscInt    *go, *come;              /* how many vertices go to each, and come from each */
+  PetscInt    *order;                  /* the leaving vertices by owners */
+  PetscInt     each;                   /* numbers of a vertex */
+  MPI_Request *requests;
   AggGuests    guests;
 } AmbAggVisit;
 
-static PetscErrorCode AmbAggVisitCreate(const AmbAggLevel *level, PetscInt nvec, AmbAggVisit *visit)
+/* The owners of the aggregates of leaving vertices */
+static PetscErrorCode AmbAggVisitOwners(const AmbAggLevel *level, AmbAggVisit *visit)
+{
+  const AmbAggHalo *h = level->halo;
+  PetscLayout       layout;
+  PetscMPIInt      *owner;
+  PetscInt         *next, first = 0;
+
+  PetscFunctionBegin;
+  PetscCall(PetscLayoutCreateFromSizes(level->comm, level->nagg, level->all, 1, &layout));
+  PetscCall(PetscMalloc1(h->nleaving, &owner));
+  PetscCall(PetscCalloc1(level->size, &next));
+  for (PetscInt k = 0; k < h->nleaving; k++) {
+    PetscCall(PetscLayoutFindOwner(layout, h->aggregate[k], &owner[k]));
+    visit->nto += !next[owner[k]]++;
+  }
+  PetscCall(PetscMalloc3(visit->nto, &visit->to, visit->nto, &visit->go, h->nleaving, &visit->order));
+  visit->nto = 0;
+  for (PetscMPIInt p = 0; p < level->size; p++) {
+    const PetscInt count = next[p];
+
+    next[p] = first;
+    first += count;
+    if (!count) continue;
+    visit->to[visit->nto]   = p;
+    visit->go[visit->nto++] = count;
+  }
+  for (PetscInt k = 0; k < h->nleaving; k++) visit->order[next[owner[k]]++] = k;
+  PetscCall(PetscFree(next));
+  PetscCall(PetscFree(owner));
+  PetscCall(PetscLayoutDestroy(&layout));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Posts messages with `each` numbers of a vertex; back: from the guests. The caller waits for nto + nfrom requests. */
+static PetscErrorCode AmbAggVisitPost(const AmbAggHalo *h, const AmbAggVisit *visit, PetscBool back, MPI_Datatype type, size_t size, PetscInt each, const void *send, void *receive, MPI_Request requests[])
+{
+  const PetscMPIInt  nto = back ? visit->nfrom : visit->nto, nfrom = back ? visit->nto : visit->nfrom;
+  const PetscMPIInt *to = back ? visit->from : visit->to, *from = back ? visit->to : visit->from;
+  const PetscInt    *go = back ? visit->come : visit->go, *come = back ? visit->go : visit->come;
+  const char        *out = (const char *)send;
+  char              *in  = (char *)receive;
+  PetscMPIInt        n;
+
+  PetscFunctionBegin;
+  for (PetscMPIInt k = 0; k < nfrom; k++) {
+    PetscCall(PetscMPIIntCast(come[k] * each, &n));
+    PetscCallMPI(MPI_Irecv(in, n, type, from[k], h->tag, h->comm, requests++));
+    in += (size_t)n * size;
+  }
+  for (PetscMPIInt k = 0; k < nto; k++) {
+    PetscCall(PetscMPIIntCast(go[k] * each, &n));
+    PetscCallMPI(MPI_Isend(out, n, type, to[k], h->tag, h->comm, requests++));
+    out += (size_t)n * size;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Sends the leaving vertices, their aggregates and rows[], which are in the order of visit->order[], to the owners of the aggregates. Two messages for each pair of processes. */
+static PetscErrorCode AmbAggVisitCreate(const AmbAggLevel *level, AmbAggVisit *visit, const PetscReal rows[])
 {
   const AmbAggHalo *h = level->halo;
   AggGuests        *g = &visit->guests;
-  PetscLayout       layout;
-  PetscInt         *number, *id, *by, n = 0;
-  const PetscInt   *degree;
+  PetscInt         *leave, *come;
+  PetscMPIInt       n;
 
   PetscFunctionBegin;
-  visit->each = level->bs * nvec;
-  PetscCallMPI(MPI_Type_contiguous((PetscMPIInt)visit->each, MPIU_REAL, &visit->type));
-  PetscCallMPI(MPI_Type_commit(&visit->type));
-  PetscCall(PetscLayoutCreateFromSizes(level->comm, level->nagg, PETSC_DECIDE, 1, &layout));
-  PetscCall(PetscSFCreate(level->comm, &visit->sf));
-  PetscCall(PetscSFSetGraphLayout(visit->sf, layout, h->nleaving, NULL, PETSC_OWN_POINTER, h->aggregate));
-  PetscCall(PetscLayoutDestroy(&layout));
-  PetscCall(PetscSFComputeDegreeBegin(visit->sf, &degree));
-  PetscCall(PetscSFComputeDegreeEnd(visit->sf, &degree));
-  for (PetscInt k = 0; k < level->nagg; k++) n += degree[k];
-  PetscCall(PetscMalloc1(h->nleaving, &number));
-  PetscCall(PetscMalloc2(n, &id, n, &by));
-  PetscCall(PetscMalloc3(n, &visit->place, n, &g->aggregate, n * visit->each, &g->block));
-  for (PetscInt k = 0; k < h->nleaving; k++) number[k] = level->first + h->leaving[k];
-  PetscCall(PetscSFGatherBegin(visit->sf, MPIU_INT, number, id));
-  PetscCall(PetscSFGatherEnd(visit->sf, MPIU_INT, number, id));
-  n = 0;
-  for (PetscInt k = 0; k < level->nagg; k++) {
-    for (PetscInt l = 0; l < degree[k]; l++) by[n++] = k;
+  PetscCall(PetscCommBuildTwoSided(h->comm, 1, MPIU_INT, visit->nto, visit->to, visit->go, &visit->nfrom, &visit->from, (void *)&visit->come));
+  PetscCall(PetscSortMPIIntWithIntArray(visit->nfrom, visit->from, visit->come)); /* the order of the processes is that of their vertices */
+  n = visit->nto + visit->nfrom;
+  for (PetscMPIInt k = 0; k < visit->nfrom; k++) g->n += visit->come[k];
+  PetscCall(PetscMalloc1(2 * n, &visit->requests));
+  PetscCall(PetscMalloc2(g->n, &g->aggregate, g->n * visit->each, &g->block));
+  PetscCall(PetscMalloc2(2 * h->nleaving, &leave, 2 * g->n, &come));
+  for (PetscInt k = 0; k < h->nleaving; k++) {
+    leave[2 * k]     = level->first + h->leaving[visit->order[k]];
+    leave[2 * k + 1] = h->aggregate[visit->order[k]];
   }
-  g->n      = n;
-  g->before = 0;
-  for (PetscInt k = 0; k < n; k++) {
-    visit->place[k] = k;
-    g->before += id[k] < level->first;
+  PetscCall(AmbAggVisitPost(h, visit, PETSC_FALSE, MPIU_INT, sizeof(*leave), 2, leave, come, visit->requests));
+  PetscCall(AmbAggVisitPost(h, visit, PETSC_FALSE, MPIU_REAL, sizeof(*rows), visit->each, rows, g->block, visit->requests + n));
+  PetscCallMPI(MPI_Waitall(2 * n, visit->requests, MPI_STATUSES_IGNORE));
+  for (PetscInt k = 0; k < g->n; k++) {
+    g->before += come[2 * k] < level->first;
+    g->aggregate[k] = come[2 * k + 1] - level->firstagg;
   }
-  PetscCall(PetscSortIntWithArray(n, id, visit->place));
-  for (PetscInt k = 0; k < n; k++) g->aggregate[k] = by[visit->place[k]];
-  PetscCall(PetscFree2(id, by));
-  PetscCall(PetscFree(number));
+  PetscCall(PetscFree2(leave, come));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The rows of the guests come back */
+static PetscErrorCode AmbAggVisitReturn(const AmbAggLevel *level, AmbAggVisit *visit, PetscReal rows[])
+{
+  PetscFunctionBegin;
+  PetscCall(AmbAggVisitPost(level->halo, visit, PETSC_TRUE, MPIU_REAL, sizeof(*rows), visit->each, visit->guests.block, rows, visit->requests));
+  PetscCallMPI(MPI_Waitall(visit->nto + visit->nfrom, visit->requests, MPI_STATUSES_IGNORE));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode AmbAggVisitDestroy(AmbAggVisit *visit)
 {
   PetscFunctionBegin;
-  PetscCallMPI(MPI_Type_free(&visit->type));
-  PetscCall(PetscSFDestroy(&visit->sf));
-  PetscCall(PetscFree3(visit->place, visit->guests.aggregate, visit->guests.block));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Rows of the leaving vertices go to the guests, or come back */
-static PetscErrorCode AmbAggVisitMove(AmbAggVisit *visit, PetscBool back, PetscReal rows[])
-{
-  AggGuests     *g    = &visit->guests;
-  const PetscInt each = visit->each;
-  PetscReal     *gathered;
-
-  PetscFunctionBegin;
-  PetscCall(PetscMalloc1(g->n * each, &gathered));
-  if (back) {
-    for (PetscInt k = 0; k < g->n; k++) PetscCall(PetscArraycpy(gathered + visit->place[k] * each, g->block + k * each, each));
-    PetscCall(PetscSFScatterBegin(visit->sf, visit->type, gathered, rows));
-    PetscCall(PetscSFScatterEnd(visit->sf, visit->type, gathered, rows));
-  } else {
-    PetscCall(PetscSFGatherBegin(visit->sf, visit->type, rows, gathered));
-    PetscCall(PetscSFGatherEnd(visit->sf, visit->type, rows, gathered));
-    for (PetscInt k = 0; k < g->n; k++) PetscCall(PetscArraycpy(g->block + k * each, gathered + visit->place[k] * each, each));
-  }
-  PetscCall(PetscFree(gathered));
+  PetscCall(PetscFree3(visit->to, visit->go, visit->order));
+  PetscCall(PetscFree(visit->from));
+  PetscCall(PetscFree(visit->come));
+  PetscCall(PetscFree(visit->requests));
+  PetscCall(PetscFree2(visit->guests.aggregate, visit->guests.block));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode AmbAggParallelFactor(AmbAggLevel *level, PetscInt nvec, const PetscReal data[], PetscReal coarse[], PetscBool *done)
 {
   const PetscInt bs = level->bs, each = bs * nvec;
-  AmbAggHalo    *h = level->halo;
-  AmbAggVisit    visit;
+  AmbAggHalo    *h     = level->halo;
+  AmbAggVisit    visit = {.each = each};
   PetscReal     *rows;
+  PetscInt      *vertices;
   SysStatus      status;
 
   PetscFunctionBegin;
@@ -264,19 +319,20 @@ PetscErrorCode AmbAggParallelFactor(AmbAggLevel *level, PetscInt nvec, const Pet
   status = AggDeviceGetLeaving(level->device, PetscDefaultCudaStream, &h->nleaving, &h->leaving, &h->aggregate, h->ghosts);
   PetscCall(AmbAggDeviceCheck(level, status, "tentative prolongator", done));
   if (!*done) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(AmbAggVisitCreate(level, nvec, &visit));
-  PetscCall(PetscMalloc1(h->nleaving * each, &rows));
-  for (PetscInt k = 0; k < h->nleaving * each; k++) rows[k] = data ? data[k % nvec * level->n * bs + h->leaving[k / each] * bs + k % each / nvec] : 1;
-  PetscCall(AmbAggVisitMove(&visit, PETSC_FALSE, rows));
+  PetscCall(AmbAggVisitOwners(level, &visit));
+  PetscCall(PetscMalloc2(h->nleaving * each, &rows, h->nleaving, &vertices));
+  for (PetscInt k = 0; k < h->nleaving; k++) vertices[k] = h->leaving[visit.order[k]];
+  for (PetscInt k = 0; k < h->nleaving * each; k++) rows[k] = data ? data[k % nvec * level->n * bs + vertices[k / each] * bs + k % each / nvec] : 1;
+  PetscCall(AmbAggVisitCreate(level, &visit, rows));
   status = AggDeviceFactor(level->device, (int)bs, (int)nvec, data, &visit.guests, PetscDefaultCudaStream, coarse);
   PetscCall(AmbAggDeviceCheck(level, status, "tentative prolongator", done));
   if (*done) {
-    PetscCall(AmbAggVisitMove(&visit, PETSC_TRUE, rows));
-    status = AggDevicePutBlocks(level->device, h->nleaving, h->leaving, (size_t)each * sizeof(*rows), rows, PetscDefaultCudaStream);
+    PetscCall(AmbAggVisitReturn(level, &visit, rows));
+    status = AggDevicePutBlocks(level->device, h->nleaving, vertices, (size_t)each * sizeof(*rows), rows, PetscDefaultCudaStream);
     PetscCall(AmbAggDeviceCheck(level, status, "tentative prolongator", done));
   }
   if (*done) PetscCall((PetscErrorCode)AmbAggHaloFetch(level, (size_t)each * sizeof(PetscReal), AggDeviceBlocks(level->device)));
-  PetscCall(PetscFree(rows));
+  PetscCall(PetscFree2(rows, vertices));
   PetscCall(AmbAggVisitDestroy(&visit));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

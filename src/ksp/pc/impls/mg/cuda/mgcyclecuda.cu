@@ -44,25 +44,27 @@ SysStatus MGCycleCSRMult(const SysCSR *A, const SysInt *from, SysReal alpha, con
   return SysLaunch(MGCycleCSRMultKernel, SysBlocks(A->m * lanes), SYS_THREADS, 0, (cudaStream_t)stream, (int)A->m, lanes, A->i, A->j, from, (const SysReal *)A->a, alpha, x, y, z);
 }
 
-/* One allocation, which keeps what sorting needs: to free that would wait for the device */
 SysStatus MGCycleTranspose(const SysCSR *A, MGCycleTransposed *T, SysStream stream)
 {
   const size_t list = SysPadded((size_t)A->nz * sizeof(SysInt)), starts = SysPadded(((size_t)A->n + 1) * sizeof(SysInt));
+  SysScratch   work;
   size_t       bytes;
   char        *memory;
 
   SYS_CUDA(SysTransposeSize(A, &bytes));
-  SYS_CUDA(cudaMalloc(&memory, starts + 2 * list + bytes));
+  SYS_CALL(SysPoolAllocate(starts + 2 * list, &memory, stream));
   T->memory = memory;
-  T->i      = (SysInt *)memory;
-  T->j      = (SysInt *)(memory + starts);
-  T->from   = (SysInt *)(memory + starts + list);
-  SYS_CUDA(SysTransposePattern(A, memory + starts + 2 * list, bytes, T->i, T->j, T->from, (cudaStream_t)stream));
+  T->stream = stream;
+  SYS_CALL(SysScratchAllocate(&work, bytes, stream));
+  T->i    = (SysInt *)memory;
+  T->j    = (SysInt *)(memory + starts);
+  T->from = (SysInt *)(memory + starts + list);
+  SYS_CUDA(SysTransposePattern(A, work.memory, bytes, T->i, T->j, T->from, (cudaStream_t)stream));
   return SYS_SUCCESS;
 }
 
 void MGCycleTransposedDestroy(MGCycleTransposed *T)
 {
-  (void)cudaFree(T->memory);
+  SysPoolRelease(T->memory, T->stream);
   T->memory = NULL;
 }

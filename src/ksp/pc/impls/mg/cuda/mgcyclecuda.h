@@ -15,8 +15,9 @@ SysStatus MGCycleCSRMult(const SysCSR *A, const SysInt *from, SysReal alpha, con
 
 /* The pattern of a transposed matrix */
 typedef struct {
-  SysInt *i, *j, *from; /* entry k is entry from[k] of the matrix */
-  void   *memory;
+  SysInt   *i, *j, *from; /* entry k is entry from[k] of the matrix */
+  void     *memory;
+  SysStream stream; /* in which the pool gave the memory */
 } MGCycleTransposed;
 
 SysStatus MGCycleTranspose(const SysCSR *A, MGCycleTransposed *, SysStream);
