@@ -15,6 +15,7 @@
 /* A factor: a matrix whose diagonal is apart, its entries followed by the diagonal's factors */
 struct Factor {
   std::string            name;
+  int                    bs    = 1;     /* rows of a node */
   bool                   large = false; /* for one group of tests alone: the reference takes long */
   Rows                   A;
   std::vector<int>       begin[2], end[2], diagonal, source, target; /* of the lower and the upper triangle */
@@ -35,10 +36,11 @@ struct Factor {
   }
 };
 
-static Factor MakeFactor(const char *name, int n, const RowMaker &make, bool permuted)
+static Factor MakeFactor(const char *name, int n, const RowMaker &make, bool permuted, int bs = 1)
 {
   Factor F;
 
+  F.bs   = bs;
   F.name = name;
   F.A    = MakeRows(n, n, make);
   for (int r = 0; r < n; r++) {
@@ -73,6 +75,12 @@ static std::vector<Factor> MakeFactors()
   all.push_back(MakeFactor("7 points", 9 * 8 * 7, Stencil(9, 8, 7, true, 1), true));
   all.push_back(MakeFactor("27 points", 7 * 6 * 5, Stencil(7, 6, 5, false, 1), false));
   all.push_back(MakeFactor("blocks of 3", 5 * 4 * 4 * 3, Stencil(5, 4, 4, false, 3), true));
+  all.push_back(MakeFactor("nodes of 2", 9 * 8 * 7 * 2, Stencil(9, 8, 7, true, 2), false, 2));
+  all.push_back(MakeFactor("nodes of 3", 7 * 6 * 5 * 3, Stencil(7, 6, 5, false, 3), true, 3));
+  all.push_back(MakeFactor("nodes of 4", 19 * 3 * 4, Stencil(19, 3, 1, false, 4), true, 4));
+  all.push_back(MakeFactor("node, dense", 90, Runs(90, 90, 90), false, 3));
+  all.push_back(MakeFactor("no nodes", 9 * 8 * 7, Stencil(9, 8, 7, true, 1), false, 3));
+  all.push_back(MakeFactor("too large nodes", 9 * 5 * 5, Stencil(9, 5, 1, true, 5), false, 5));
   all.push_back(MakeFactor("dense", 90, Runs(90, 3, 90), false));
   all.push_back(MakeFactor("long rows", 700, PowerLaw(700), true));
   all.push_back(MakeFactor("scattered", 1000, Runs(1000, 3, 2), false));
@@ -83,6 +91,8 @@ static std::vector<Factor> MakeFactors()
     all.push_back(MakeFactor("7 points, large", 64 * 64 * 64, Stencil(64, 64, 64, true, 1), true));
     all.push_back(MakeFactor("27 points, large", 40 * 40 * 40, Stencil(40, 40, 40, false, 1), false));
     all.push_back(MakeFactor("blocks of 3, large", 20 * 20 * 20 * 3, Stencil(20, 20, 20, false, 3), false));
+    all.push_back(MakeFactor("nodes of 3, large", 20 * 20 * 20 * 3, Stencil(20, 20, 20, false, 3), false, 3));
+    all.push_back(MakeFactor("nodes of 2, large", 60 * 40 * 30 * 2, Stencil(60, 40, 30, true, 2), false, 2));
     all.push_back(MakeFactor("long rows, large", 100000, PowerLaw(100000), false));
     for (size_t k = first; k < all.size(); k++) all[k].large = true;
   }
@@ -123,6 +133,7 @@ struct Solver {
     pair.n        = F.Number();
     pair.nz       = (int64_t)F.A.j.size();
     pair.j        = F.A.j.data();
+    pair.bs       = F.bs;
     pair.diagonal = F.diagonal.data();
     if (M) FactorMatrixGetPair(M, kind == TRANSPOSED, &pair);
     pair.source    = F.source.empty() ? NULL : F.source.data();
@@ -290,6 +301,7 @@ struct Matrix {
     std::vector<std::vector<int>> list((size_t)n);
 
     F.name = given.name;
+    F.bs   = given.bs;
     F.A.i.clear();
     F.A.i.push_back(0);
     F.A.m = F.A.n = A.m = A.n = n;
@@ -479,6 +491,8 @@ static bool Computes(const std::vector<Factor> &factors)
 
   for (const Factor &F : factors) {
     for (int k = 0; k < 16; k++) {
+      if (F.large && k & 6) continue; /* the reference takes long */
+
       const bool        symmetric = k & 1, filled = k & 8;
       const std::string name = F.name + (symmetric ? ", ICC" : ", ILU") + (filled ? ", filled" : "") + (k & 2 ? ", permuted" : "") + (k & 4 ? ", unsorted" : "");
       Matrix            given(F, symmetric, k & 2, k & 4, filled);
