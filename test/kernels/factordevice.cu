@@ -577,6 +577,67 @@ static bool Groups(const std::vector<Factor> &factors)
   return good;
 }
 
+/* Values of blocks: every third row and column in turn, then one that has an entry more than the matrix */
+static bool Blocks(const std::vector<Factor> &factors)
+{
+  bool good = true;
+
+  for (const Factor &F : factors) {
+    if (F.large || F.Number() < 4) continue;
+    for (int shuffled = 0; shuffled < 2; shuffled++) {
+      Matrix                                         given(F, false, false, shuffled);
+      std::vector<std::vector<int>>                  list(3);
+      std::vector<Rows>                              part(3);
+      std::vector<std::vector<SysScalar>>            wanted(3);
+      std::vector<std::unique_ptr<Array<int>>>       i, j;
+      std::vector<std::unique_ptr<Array<SysScalar>>> a;
+      std::vector<SysCSR>                            B;
+      std::vector<SysScalar *>                       b;
+      const int                                     *index[3];
+      int64_t                                        size[3];
+      int                                            missing = -1;
+      FactorSubMatrices                              S       = nullptr;
+      const Array<int>                               I(given.A.i), J(given.A.j);
+      const Array<SysScalar>                         V(given.A.a);
+      const SysCSR                                   A = {given.A.m, given.A.n, (int64_t)given.A.j.size(), I.data, J.data, V.data};
+
+      for (int r = 0; r < F.Number(); r++) list[(size_t)r % 3].push_back(r);
+      for (size_t k = 0; k < 3; k++) {
+        part[k].i = {0};
+        for (int r : list[k]) {
+          for (int e = given.A.i[(size_t)r]; e < given.A.i[(size_t)r + 1]; e++) {
+            if (given.A.j[(size_t)e] % 3 != (int)k) continue;
+            part[k].j.push_back(given.A.j[(size_t)e] / 3);
+            wanted[k].push_back(given.A.a[(size_t)e]);
+          }
+          part[k].i.push_back((int)part[k].j.size());
+        }
+        i.emplace_back(new Array<int>(part[k].i));
+        j.emplace_back(new Array<int>(part[k].j));
+        a.emplace_back(new Array<SysScalar>(std::vector<SysScalar>(wanted[k].size(), 77)));
+        B.push_back({(int64_t)list[k].size(), (int64_t)list[k].size(), (int64_t)wanted[k].size(), i[k]->data, j[k]->data, NULL});
+        b.push_back(a[k]->data);
+        index[k] = list[k].data();
+        size[k]  = (int64_t)list[k].size();
+      }
+      if (FactorSubMatricesCreate(3, size, index, &S, stream) != SYS_SUCCESS || FactorSubMatricesCopy(S, &A, B.data(), b.data(), &missing, stream) != SYS_SUCCESS) return Complain(F.name, SysDeviceErrorText());
+      if (missing) good = Complain(F.name, "an entry is missing");
+      for (size_t k = 0; k < 3; k++) {
+        if (a[k]->Download() != wanted[k]) good = Complain(F.name, Text("block %d has other values", (int)k));
+      }
+      std::vector<int> other = part[1].j; /* the first column in place of the last entry: missing, or twice */
+      const int        last = list[1].back(), c = other.back() = 0;
+      bool             has = false;
+
+      for (int e = given.A.i[(size_t)last]; e < given.A.i[(size_t)last + 1]; e++) has = has || given.A.j[(size_t)e] == list[1][(size_t)c];
+      j[1]->Upload(other);
+      if (FactorSubMatricesCopy(S, &A, B.data(), b.data(), &missing, stream) != SYS_SUCCESS || missing != !has) good = Complain(F.name, "a missing entry is not reported");
+      FactorSubMatricesDestroy(&S);
+    }
+  }
+  return good;
+}
+
 /* Pivots that PETSc would shift or report, and patterns that stay PETSc's */
 static bool Refuses(const std::vector<Factor> &)
 {
@@ -641,6 +702,7 @@ int main(int argc, char **argv)
     {"not finite", NotFinite},
     {"computes",   Computes },
     {"groups",     Groups   },
+    {"blocks",     Blocks   },
     {"refuses",    Refuses  }
   };
 

@@ -88,15 +88,19 @@ static PetscErrorCode Apply(TestDiff *d)
 {
   PetscFunctionBeginUser;
   for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(cases); k++) {
-    PetscBool device;
-    Mat       A, R;
-    PC        petsc, own;
+    PetscBool   device, schwarz;
+    PetscMPIInt size;
+    PCBlocks   *c;
+    Mat         A, R;
+    PC          petsc, own;
 
     PetscCall(TestPairCreate(cases[k].shape, &A, &R));
     PetscCall(TestOnDevice(A, &device));
     device = (PetscBool)(device && MatShadowIsOurs(A) && cases[k].grouped);
     PetscCall(Create(R, cases[k].options, "", &petsc));
     PetscCall(Create(A, cases[k].options, "", &own));
+    PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
+    PetscCall(PetscObjectTypeCompare((PetscObject)own, PCASM, &schwarz));
     PetscCall(Compare(d, petsc, own, 1, device));
     PetscCall(Compare(d, petsc, own, 2, device));
     for (int round = 0; round < 2; round++) {
@@ -106,6 +110,8 @@ static PetscErrorCode Apply(TestDiff *d)
       PetscCall(PCSetUp(own));
       if (round) PetscCall(PCSetUpOnBlocks(own));
       PetscCall(Compare(d, petsc, own, 3 + round, device));
+      PetscCall(PCBlocksGet(own, &c));
+      TestExpect(d, "new values pass through the host, or do not", (PetscBool)((device && (size == 1 || !schwarz)) == (c && c->blocks)));
     }
     PetscCall(PCDestroy(&petsc));
     PetscCall(PCDestroy(&own));
