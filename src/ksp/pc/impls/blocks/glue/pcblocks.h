@@ -36,14 +36,7 @@ extern PetscErrorCode PCBlocksGet(PC, PCBlocks **);
 extern PetscErrorCode PCBlocksGetPlaces(PC, PCBlocks *, PetscInt n, const Mat F[], PetscInt source[], PetscInt target[], const char **why);
 
 /* Calls PETSc's set-up of the PC, in which blocks of a matrix on a GPU get new values there */
-#if PetscDefined(HAVE_CUDA)
-extern PetscErrorCode PCBlocksSetUpPETSc(PC pc, PCBlocks *c);
-#else
-static inline PetscErrorCode PCBlocksSetUpPETSc(PC pc, PCBlocks *c)
-{
-  return (*c->setup)(pc);
-}
-#endif
+SYS_DEVICE PetscErrorCode PCBlocksSetUpPETSc(PC pc, PCBlocks *c) SYS_STUB((*c->setup)(pc));
 
 /* Makes the group of these factors, or brings their new values; *why is set if there is no group */
 SYS_DEVICE PetscErrorCode PCBlocksSetUpDevice(PC pc, PCBlocks *c, PetscInt n, const Mat F[], const char **why) SYS_STUB(PETSC_SUCCESS);
