@@ -15,6 +15,7 @@
 /* A factor: a matrix whose diagonal is apart, its entries followed by the diagonal's factors */
 struct Factor {
   std::string            name;
+  int                    bs    = 1;     /* rows of a node */
   bool                   large = false; /* for one group of tests alone: the reference takes long */
   Rows                   A;
   std::vector<int>       begin[2], end[2], diagonal, source, target; /* of the lower and the upper triangle */
@@ -35,10 +36,11 @@ struct Factor {
   }
 };
 
-static Factor MakeFactor(const char *name, int n, const RowMaker &make, bool permuted)
+static Factor MakeFactor(const char *name, int n, const RowMaker &make, bool permuted, int bs = 1)
 {
   Factor F;
 
+  F.bs   = bs;
   F.name = name;
   F.A    = MakeRows(n, n, make);
   for (int r = 0; r < n; r++) {
@@ -73,6 +75,12 @@ static std::vector<Factor> MakeFactors()
   all.push_back(MakeFactor("7 points", 9 * 8 * 7, Stencil(9, 8, 7, true, 1), true));
   all.push_back(MakeFactor("27 points", 7 * 6 * 5, Stencil(7, 6, 5, false, 1), false));
   all.push_back(MakeFactor("blocks of 3", 5 * 4 * 4 * 3, Stencil(5, 4, 4, false, 3), true));
+  all.push_back(MakeFactor("nodes of 2", 9 * 8 * 7 * 2, Stencil(9, 8, 7, true, 2), false, 2));
+  all.push_back(MakeFactor("nodes of 3", 7 * 6 * 5 * 3, Stencil(7, 6, 5, false, 3), true, 3));
+  all.push_back(MakeFactor("nodes of 4", 19 * 3 * 4, Stencil(19, 3, 1, false, 4), true, 4));
+  all.push_back(MakeFactor("node, dense", 90, Runs(90, 90, 90), false, 3));
+  all.push_back(MakeFactor("no nodes", 9 * 8 * 7, Stencil(9, 8, 7, true, 1), false, 3));
+  all.push_back(MakeFactor("too large nodes", 9 * 5 * 5, Stencil(9, 5, 1, true, 5), false, 5));
   all.push_back(MakeFactor("dense", 90, Runs(90, 3, 90), false));
   all.push_back(MakeFactor("long rows", 700, PowerLaw(700), true));
   all.push_back(MakeFactor("scattered", 1000, Runs(1000, 3, 2), false));
@@ -83,6 +91,8 @@ static std::vector<Factor> MakeFactors()
     all.push_back(MakeFactor("7 points, large", 64 * 64 * 64, Stencil(64, 64, 64, true, 1), true));
     all.push_back(MakeFactor("27 points, large", 40 * 40 * 40, Stencil(40, 40, 40, false, 1), false));
     all.push_back(MakeFactor("blocks of 3, large", 20 * 20 * 20 * 3, Stencil(20, 20, 20, false, 3), false));
+    all.push_back(MakeFactor("nodes of 3, large", 20 * 20 * 20 * 3, Stencil(20, 20, 20, false, 3), false, 3));
+    all.push_back(MakeFactor("nodes of 2, large", 60 * 40 * 30 * 2, Stencil(60, 40, 30, true, 2), false, 2));
     all.push_back(MakeFactor("long rows, large", 100000, PowerLaw(100000), false));
     for (size_t k = first; k < all.size(); k++) all[k].large = true;
   }
@@ -123,6 +133,7 @@ struct Solver {
     pair.n        = F.Number();
     pair.nz       = (int64_t)F.A.j.size();
     pair.j        = F.A.j.data();
+    pair.bs       = F.bs;
     pair.diagonal = F.diagonal.data();
     if (M) FactorMatrixGetPair(M, kind == TRANSPOSED, &pair);
     pair.source    = F.source.empty() ? NULL : F.source.data();
@@ -290,6 +301,7 @@ struct Matrix {
     std::vector<std::vector<int>> list((size_t)n);
 
     F.name = given.name;
+    F.bs   = given.bs;
     F.A.i.clear();
     F.A.i.push_back(0);
     F.A.m = F.A.n = A.m = A.n = n;
@@ -479,6 +491,8 @@ static bool Computes(const std::vector<Factor> &factors)
 
   for (const Factor &F : factors) {
     for (int k = 0; k < 16; k++) {
+      if (F.large && k & 6) continue; /* the reference takes long */
+
       const bool        symmetric = k & 1, filled = k & 8;
       const std::string name = F.name + (symmetric ? ", ICC" : ", ILU") + (filled ? ", filled" : "") + (k & 2 ? ", permuted" : "") + (k & 4 ? ", unsorted" : "");
       Matrix            given(F, symmetric, k & 2, k & 4, filled);
@@ -563,6 +577,67 @@ static bool Groups(const std::vector<Factor> &factors)
   return good;
 }
 
+/* Values of blocks: every third row and column in turn, then one that has an entry more than the matrix */
+static bool Blocks(const std::vector<Factor> &factors)
+{
+  bool good = true;
+
+  for (const Factor &F : factors) {
+    if (F.large || F.Number() < 4) continue;
+    for (int shuffled = 0; shuffled < 2; shuffled++) {
+      Matrix                                         given(F, false, false, shuffled);
+      std::vector<std::vector<int>>                  list(3);
+      std::vector<Rows>                              part(3);
+      std::vector<std::vector<SysScalar>>            wanted(3);
+      std::vector<std::unique_ptr<Array<int>>>       i, j;
+      std::vector<std::unique_ptr<Array<SysScalar>>> a;
+      std::vector<SysCSR>                            B;
+      std::vector<SysScalar *>                       b;
+      const int                                     *index[3];
+      int64_t                                        size[3];
+      int                                            missing = -1;
+      FactorSubMatrices                              S       = nullptr;
+      const Array<int>                               I(given.A.i), J(given.A.j);
+      const Array<SysScalar>                         V(given.A.a);
+      const SysCSR                                   A = {given.A.m, given.A.n, (int64_t)given.A.j.size(), I.data, J.data, V.data};
+
+      for (int r = 0; r < F.Number(); r++) list[(size_t)r % 3].push_back(r);
+      for (size_t k = 0; k < 3; k++) {
+        part[k].i = {0};
+        for (int r : list[k]) {
+          for (int e = given.A.i[(size_t)r]; e < given.A.i[(size_t)r + 1]; e++) {
+            if (given.A.j[(size_t)e] % 3 != (int)k) continue;
+            part[k].j.push_back(given.A.j[(size_t)e] / 3);
+            wanted[k].push_back(given.A.a[(size_t)e]);
+          }
+          part[k].i.push_back((int)part[k].j.size());
+        }
+        i.emplace_back(new Array<int>(part[k].i));
+        j.emplace_back(new Array<int>(part[k].j));
+        a.emplace_back(new Array<SysScalar>(std::vector<SysScalar>(wanted[k].size(), 77)));
+        B.push_back({(int64_t)list[k].size(), (int64_t)list[k].size(), (int64_t)wanted[k].size(), i[k]->data, j[k]->data, NULL});
+        b.push_back(a[k]->data);
+        index[k] = list[k].data();
+        size[k]  = (int64_t)list[k].size();
+      }
+      if (FactorSubMatricesCreate(3, size, index, &S, stream) != SYS_SUCCESS || FactorSubMatricesCopy(S, &A, B.data(), b.data(), &missing, stream) != SYS_SUCCESS) return Complain(F.name, SysDeviceErrorText());
+      if (missing) good = Complain(F.name, "an entry is missing");
+      for (size_t k = 0; k < 3; k++) {
+        if (a[k]->Download() != wanted[k]) good = Complain(F.name, Text("block %d has other values", (int)k));
+      }
+      std::vector<int> other = part[1].j; /* the first column in place of the last entry: missing, or twice */
+      const int        last = list[1].back(), c = other.back() = 0;
+      bool             has = false;
+
+      for (int e = given.A.i[(size_t)last]; e < given.A.i[(size_t)last + 1]; e++) has = has || given.A.j[(size_t)e] == list[1][(size_t)c];
+      j[1]->Upload(other);
+      if (FactorSubMatricesCopy(S, &A, B.data(), b.data(), &missing, stream) != SYS_SUCCESS || missing != !has) good = Complain(F.name, "a missing entry is not reported");
+      FactorSubMatricesDestroy(&S);
+    }
+  }
+  return good;
+}
+
 /* Pivots that PETSc would shift or report, and patterns that stay PETSc's */
 static bool Refuses(const std::vector<Factor> &)
 {
@@ -627,6 +702,7 @@ int main(int argc, char **argv)
     {"not finite", NotFinite},
     {"computes",   Computes },
     {"groups",     Groups   },
+    {"blocks",     Blocks   },
     {"refuses",    Refuses  }
   };
 

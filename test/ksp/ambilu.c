@@ -150,13 +150,14 @@ static void DenseDILU(PetscInt n, const PetscScalar a[], PetscScalar m[])
   }
 }
 
-/* The matrix of DILU times a solution is the right-hand side */
+/* The matrix of DILU times a solution is the right-hand side, without and with nodes of three rows */
 static PetscErrorCode DILU(TestDiff *d)
 {
   static PetscScalar a[324 * 324], m[324 * 324];
 
   PetscFunctionBeginUser;
-  for (int transpose = 0; transpose < 2; transpose++) {
+  for (int round = 0; round < 4; round++) {
+    const PetscBool    transpose = (PetscBool)(round % 2);
     const PetscScalar *solution;
     PetscScalar       *product;
     PetscInt           first, last, n;
@@ -165,6 +166,7 @@ static PetscErrorCode DILU(TestDiff *d)
     PC                 pc;
 
     PetscCall(TestShapeCreate(&blocks, NULL, &A));
+    if (round > 1) PetscCall(MatSetBlockSize(A, 3));
     PetscCall(MatGetOwnershipRange(A, &first, &last));
     n = last - first;
     for (PetscInt i = 0; i < n; i++) {
@@ -179,7 +181,7 @@ static PetscErrorCode DILU(TestDiff *d)
     PetscCall(VecDuplicate(b, &y));
     PetscCall(TestVecSet(b, 5));
     PetscCall(Create(A, PC_AMBILU_DILU, MATORDERINGNATURAL, &pc));
-    PetscCall(Apply(pc, (PetscBool)transpose, b, x));
+    PetscCall(Apply(pc, transpose, b, x));
     PetscCall(VecGetArrayRead(x, &solution));
     PetscCall(VecGetArrayWrite(y, &product));
     for (PetscInt i = 0; i < n; i++) {

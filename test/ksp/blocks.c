@@ -8,6 +8,14 @@ static char help[] = "PCBJACOBI and PCASM with several blocks a process beside t
 static const TestShape convection = {"convection", 900, 900, TestRowGrid, TestValueConvection, PETSC_FALSE};
 static const TestShape symmetric  = {"symmetric", 900, 900, TestRowGrid, TestValueSymmetric, PETSC_FALSE};
 
+static PetscScalar ValueNodes(PetscInt i, PetscInt j)
+{
+  return i == j ? 8.0 : 0.5 * TestReal(PetscMin(i, j), PetscMax(i, j));
+}
+
+/* Nodes of three rows; the block size is set */
+static const TestShape nodes = {"nodes", 324, 324, TestRowBlocks, ValueNodes, PETSC_FALSE};
+
 static const struct {
   const char      *options;
   const TestShape *shape;
@@ -18,6 +26,8 @@ static const struct {
   {"-pc_type bjacobi -pc_bjacobi_local_blocks 4 -sub_pc_type icc",                                    &symmetric,  PETSC_TRUE },
   {"-pc_type bjacobi -pc_bjacobi_local_blocks 4 -sub_ksp_type richardson -sub_ksp_max_it 2",          &convection, PETSC_FALSE},
   {"-pc_type bjacobi -pc_bjacobi_local_blocks 4 -sub_pc_type sor -mat_shadow_sor natural",            &convection, PETSC_FALSE},
+  {"-pc_type bjacobi -pc_bjacobi_local_blocks 4",                                                     &nodes,      PETSC_TRUE },
+  {"-pc_type bjacobi -pc_bjacobi_local_blocks 4 -sub_pc_type icc",                                    &nodes,      PETSC_TRUE },
   {"-pc_type asm -pc_asm_local_blocks 4 -pc_asm_overlap 2",                                           &convection, PETSC_TRUE },
   {"-pc_type asm -pc_asm_local_blocks 3 -pc_asm_type basic -sub_pc_factor_mat_ordering_type rcm",     &convection, PETSC_TRUE },
   {"-pc_type asm -pc_asm_local_blocks 3 -pc_asm_type basic -sub_pc_type icc",                         &symmetric,  PETSC_TRUE },
@@ -25,7 +35,7 @@ static const struct {
   {"-pc_type asm -pc_asm_local_blocks 3 -pc_asm_local_type multiplicative",                           &convection, PETSC_FALSE}
 };
 
-static PetscErrorCode Create(Mat A, const char options[], const char sub[], PC *pc)
+static PetscErrorCode Create(Mat A, const TestShape *shape, const char options[], const char sub[], PC *pc)
 {
   PetscOptions database;
 
@@ -35,6 +45,7 @@ static PetscErrorCode Create(Mat A, const char options[], const char sub[], PC *
   PetscCall(PetscOptionsInsertString(database, options));
   PetscCall(PetscOptionsInsertString(database, sub));
   PetscCall(PetscOptionsPush(database));
+  if (shape == &nodes) PetscCall(MatSetBlockSize(A, 3));
   PetscCall(PCCreate(PETSC_COMM_WORLD, pc));
   PetscCall(PCSetOperators(*pc, A, A));
   PetscCall(PCSetFromOptions(*pc));
@@ -88,15 +99,19 @@ static PetscErrorCode Apply(TestDiff *d)
 {
   PetscFunctionBeginUser;
   for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(cases); k++) {
-    PetscBool device;
-    Mat       A, R;
-    PC        petsc, own;
+    PetscBool   device, schwarz;
+    PetscMPIInt size;
+    PCBlocks   *c;
+    Mat         A, R;
+    PC          petsc, own;
 
     PetscCall(TestPairCreate(cases[k].shape, &A, &R));
     PetscCall(TestOnDevice(A, &device));
     device = (PetscBool)(device && MatShadowIsOurs(A) && cases[k].grouped);
-    PetscCall(Create(R, cases[k].options, "", &petsc));
-    PetscCall(Create(A, cases[k].options, "", &own));
+    PetscCall(Create(R, cases[k].shape, cases[k].options, "", &petsc));
+    PetscCall(Create(A, cases[k].shape, cases[k].options, "", &own));
+    PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
+    PetscCall(PetscObjectTypeCompare((PetscObject)own, PCASM, &schwarz));
     PetscCall(Compare(d, petsc, own, 1, device));
     PetscCall(Compare(d, petsc, own, 2, device));
     for (int round = 0; round < 2; round++) {
@@ -106,6 +121,8 @@ static PetscErrorCode Apply(TestDiff *d)
       PetscCall(PCSetUp(own));
       if (round) PetscCall(PCSetUpOnBlocks(own));
       PetscCall(Compare(d, petsc, own, 3 + round, device));
+      PetscCall(PCBlocksGet(own, &c));
+      TestExpect(d, "new values pass through the host, or do not", (PetscBool)((device && (size == 1 || !schwarz)) == (c && c->blocks)));
     }
     PetscCall(PCDestroy(&petsc));
     PetscCall(PCDestroy(&own));
@@ -214,7 +231,7 @@ static PetscErrorCode Places(TestDiff *d)
 
     if (!cases[k].grouped) continue;
     PetscCall(TestShapeCreate(cases[k].shape, "ref_", &A));
-    PetscCall(Create(A, cases[k].options, "-sub_pc_factor_mat_solver_type amb", &pc));
+    PetscCall(Create(A, cases[k].shape, cases[k].options, "-sub_pc_factor_mat_solver_type amb", &pc));
     PetscCall(PlacesOf(d, pc, PETSC_TRUE));
     PetscCall(PCDestroy(&pc));
     PetscCall(MatDestroy(&A));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-static char help[] = "MATSOLVERAMB beside MATSOLVERPETSC: solves, transposed ones, sums, several right-hand sides, new values, orderings, zero pivots, shifts, the default of PCILU and PCICC.\n\
+static char help[] = "MATSOLVERAMB beside MATSOLVERPETSC: solves, transposed ones, sums, several right-hand sides, new values, orderings, nodes of several rows, zero pivots, shifts, numbers that are not finite, in place, the default of PCILU and PCICC.\n\
   -factor_times N : instead prints times of solves and of sweeps of MatSOR(), medians of N pairs in turns, with the natural order of grids\n";
 
 #include "../testutil.h"
@@ -26,6 +26,26 @@ static PetscInt RowDiagonal(PetscInt i, PetscInt M, PetscInt N, PetscInt cols[])
 {
   cols[0] = i;
   return 1;
+}
+
+static PetscInt rows_of_node = 1; /* the block size of matrices */
+
+/* Nodes have the neighbors of a 10 x 10 grid, and each row has all columns of a node */
+static PetscInt RowNodes(PetscInt i, PetscInt M, PetscInt N, PetscInt cols[])
+{
+  const PetscInt offset[] = {-10, -1, 0, 1, 10}, node = i / rows_of_node;
+  PetscInt       n = 0;
+
+  for (int k = 0; k < 5; k++) {
+    if (node + offset[k] < 0 || node + offset[k] >= M / rows_of_node) continue;
+    for (PetscInt c = 0; c < rows_of_node; c++) cols[n++] = (node + offset[k]) * rows_of_node + c;
+  }
+  return n;
+}
+
+static PetscScalar ValueNodes(PetscInt i, PetscInt j)
+{
+  return i == j ? 3.0 * (PetscReal)rows_of_node : 0.5 * TestReal(PetscMin(i, j), PetscMax(i, j));
 }
 
 static const TestShape convection = {"convection", 900, 900, TestRowGrid, TestValueConvection, PETSC_FALSE};
@@ -89,6 +109,9 @@ static PetscErrorCode CompareSolves(TestDiff *d, Mat A, Mat F, Mat R, Mat G)
     PetscCall(MatSolveTranspose(G, s, y));
     PetscCall(TestDiffVec(d, "MatSolveTranspose", x, y, NULL));
   }
+  PetscCall(MatSolveTransposeAdd(F, b, x, x));
+  PetscCall(MatSolveTransposeAdd(G, s, y, y));
+  PetscCall(TestDiffVec(d, "MatSolveTransposeAdd, in place", x, y, NULL));
   PetscCall(MatSolveAdd(F, b, x, x));
   PetscCall(MatSolveAdd(G, s, y, y));
   PetscCall(TestDiffVec(d, "MatSolveAdd, in place", x, y, NULL));
@@ -179,6 +202,8 @@ static PetscErrorCode CompareFactors(TestDiff *d, const TestShape *shape, const 
 
   PetscFunctionBeginUser;
   PetscCall(TestPairCreate(shape, &A, &R));
+  if (rows_of_node > 1) PetscCall(MatSetBlockSize(A, rows_of_node));
+  if (rows_of_node > 1) PetscCall(MatSetBlockSize(R, rows_of_node));
   PetscCall(Factor(A, MATSOLVERAMB, kind, &info, &F));
   PetscCall(Factor(R, MATSOLVERPETSC, kind, &info, &G));
   PetscCall(MatFactorGetSolverType(F, &type));
@@ -245,6 +270,34 @@ static PetscErrorCode ICC1(TestDiff *d)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Block sizes 2 to 6, and one that is not that of the pattern */
+static PetscErrorCode Nodes(TestDiff *d)
+{
+  const MatFactorType   types[]     = {MAT_FACTOR_ILU, MAT_FACTOR_ICC};
+  const MatOrderingType orderings[] = {MATORDERINGNATURAL, MATORDERINGAMBCOLOR, MATORDERINGRCM};
+
+  PetscFunctionBeginUser;
+  for (rows_of_node = 2; rows_of_node <= 6; rows_of_node++) {
+    const TestShape nodes = {"nodes", 100 * rows_of_node, 100 * rows_of_node, RowNodes, ValueNodes, PETSC_FALSE};
+
+    for (int t = 0; t < 2; t++) {
+      for (int o = 0; o < 3; o++) {
+        const Kind kind = {types[t], rows_of_node == 3 && o == 0 ? 1 : 0, orderings[o], MAT_SHIFT_NONE};
+
+        PetscCall(CompareFactors(d, &nodes, &kind));
+      }
+    }
+  }
+  rows_of_node = 2;
+  for (int t = 0; t < 2; t++) {
+    const Kind kind = {types[t], 0, MATORDERINGNATURAL, MAT_SHIFT_NONE};
+
+    PetscCall(CompareFactors(d, &symmetric, &kind));
+  }
+  rows_of_node = 1;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* ------------------------------------------------- pivots ------------------------------------------------- */
 
 static PetscErrorCode Pivots(TestDiff *d)
@@ -285,6 +338,75 @@ static PetscErrorCode Pivots(TestDiff *d)
 
       PetscCall(CompareFactors(d, &pivot, &kind));
     }
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ------------------------------------------------- numbers that are not finite ------------------------------------------------- */
+
+/* Entries of x that are not finite are those of y, and nothing is left of them in the next solve */
+static PetscErrorCode CompareFinite(TestDiff *d, const char what[], Vec x, Vec y)
+{
+  const PetscScalar *a, *b;
+  PetscInt           n;
+  PetscBool          same = PETSC_TRUE;
+
+  PetscFunctionBeginUser;
+  PetscCall(VecGetLocalSize(x, &n));
+  PetscCall(VecGetArrayRead(x, &a));
+  PetscCall(VecGetArrayRead(y, &b));
+  for (PetscInt r = 0; r < n; r++) same = (PetscBool)(same && PetscIsNanScalar(a[r]) == PetscIsNanScalar(b[r]));
+  PetscCall(VecRestoreArrayRead(y, &b));
+  PetscCall(VecRestoreArrayRead(x, &a));
+  TestExpect(d, what, same);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A NaN in the right-hand side, then a finite one; a NaN in the matrix, then finite values */
+static PetscErrorCode NotFinite(TestDiff *d)
+{
+  const MatFactorType types[] = {MAT_FACTOR_ILU, MAT_FACTOR_ICC};
+
+  PetscFunctionBeginUser;
+  for (int t = 0; t < 2; t++) {
+    const Kind    kind = {types[t], 0, MATORDERINGNATURAL, MAT_SHIFT_NONE};
+    MatFactorInfo info;
+    Mat           A[2], F[2];
+    Vec           c[2], x[2];
+
+    PetscCall(TestPairCreate(&symmetric, &A[0], &A[1]));
+    for (int k = 0; k < 2; k++) {
+      PetscCall(Factor(A[k], k ? MATSOLVERPETSC : MATSOLVERAMB, &kind, &info, &F[k]));
+      PetscCall(MatCreateVecs(A[k], &x[k], &c[k]));
+    }
+    for (int round = 0; round < 4; round++) {
+      const PetscScalar nan = (PetscScalar)NAN;
+
+      for (int k = 0; k < 2; k++) {
+        PetscCall(TestVecSet(c[k], 5 + round));
+        if (round == 0) {
+          PetscCall(VecSetValue(c[k], 437, nan, INSERT_VALUES));
+          PetscCall(VecAssemblyBegin(c[k]));
+          PetscCall(VecAssemblyEnd(c[k]));
+        }
+        if (round > 1) { /* rows from 437 on, and with U all rows, become NaN; then all are finite */
+          PetscCall(MatSetValue(A[k], 437, 437, round == 2 ? nan : 5.0, INSERT_VALUES));
+          PetscCall(MatAssemblyBegin(A[k], MAT_FINAL_ASSEMBLY));
+          PetscCall(MatAssemblyEnd(A[k], MAT_FINAL_ASSEMBLY));
+          PetscCall(MatFactorClearError(F[k]));
+          PetscCall(Numeric(F[k], A[k], &kind, &info));
+        }
+        PetscCall(MatSolve(F[k], c[k], x[k]));
+      }
+      if (round % 2) PetscCall(TestDiffVec(d, "a solve after one that was not finite", x[0], x[1], NULL));
+      else PetscCall(CompareFinite(d, round ? "other entries are finite: matrix" : "other entries are finite: right-hand side", x[0], x[1]));
+    }
+    for (int k = 0; k < 2; k++) {
+      PetscCall(VecDestroy(&x[k]));
+      PetscCall(VecDestroy(&c[k]));
+      PetscCall(MatDestroy(&F[k]));
+    }
+    PetscCall(TestPairDestroy(&A[0], &A[1]));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -455,6 +577,41 @@ static PetscErrorCode Default(TestDiff *d)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* PCILU and PCLU in place: the package stays PETSc's, and a solve is that of a factor beside the matrix */
+static PetscErrorCode InPlace(TestDiff *d)
+{
+  const PCType types[] = {PCILU, PCLU};
+
+  PetscFunctionBeginUser;
+  for (int t = 0; t < 2; t++) {
+    Mat A[2];
+    Vec b[2], x[2];
+
+    PetscCall(TestPairCreate(&convection, &A[0], &A[1]));
+    for (int k = 0; k < 2; k++) {
+      PC pc;
+
+      PetscCall(MatCreateVecs(A[k], &x[k], &b[k]));
+      PetscCall(TestVecSet(b[k], 3));
+      PetscCall(PCCreate(PETSC_COMM_SELF, &pc));
+      PetscCall(PCSetType(pc, types[t]));
+      PetscCall(PCFactorSetMatOrderingType(pc, MATORDERINGNATURAL));
+      PetscCall(PCFactorSetUseInPlace(pc, PETSC_TRUE));
+      PetscCall(PCSetOperators(pc, A[k], A[k]));
+      PetscCall(PCSetUp(pc));
+      PetscCall(PCApply(pc, b[k], x[k]));
+      PetscCall(PCDestroy(&pc));
+    }
+    PetscCall(TestDiffVec(d, types[t], x[0], x[1], NULL));
+    for (int k = 0; k < 2; k++) {
+      PetscCall(VecDestroy(&x[k]));
+      PetscCall(VecDestroy(&b[k]));
+    }
+    PetscCall(TestPairDestroy(&A[0], &A[1]));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* ------------------------------------------------- times ------------------------------------------------- */
 
 static PetscInt edge, reach; /* of a grid: points along an edge, and neighbors at most so many axes away, 1 for 7 points and 3 for 27 */
@@ -554,14 +711,17 @@ static PetscErrorCode Times(PetscInt pairs)
 }
 
 static const TestCase tests[] = {
-  {"ilu(0)",  ILU0   },
-  {"ilu(2)",  ILU2   },
-  {"icc(0)",  ICC0   },
-  {"icc(1)",  ICC1   },
-  {"pivots",  Pivots },
-  {"bits",    Bits   },
-  {"default", Default},
-  {NULL,      NULL   }
+  {"ilu(0)",     ILU0     },
+  {"ilu(2)",     ILU2     },
+  {"icc(0)",     ICC0     },
+  {"icc(1)",     ICC1     },
+  {"nodes",      Nodes    },
+  {"pivots",     Pivots   },
+  {"not finite", NotFinite},
+  {"bits",       Bits     },
+  {"default",    Default  },
+  {"in place",   InPlace  },
+  {NULL,         NULL     }
 };
 
 int main(int argc, char **argv)
@@ -582,12 +742,12 @@ int main(int argc, char **argv)
 
   test:
     args: -mat_type {{aij amb}} -petscamb_factor {{petsc model device}} -mat_shadow_tune off -options_left no
-    checks: 7
+    checks: 10
 
   test:
     suffix: device
     requires: cuda
     args: -mat_type {{aijcusparse amb}} -dense_type densecuda -petscamb_factor device -mat_shadow_tune off -options_left no
-    checks: 7
+    checks: 10
 
 TEST*/

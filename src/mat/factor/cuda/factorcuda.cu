@@ -4,15 +4,19 @@
 */
 #include "mat/factor/cuda/factortriangle.cuh"
 
-#define FACTOR_CHUNK   4 /* entries that a thread waits for at a time */
-#define FACTOR_COLUMNS 8 /* right-hand sides of a launch at most */
+#define FACTOR_CHUNK        4     /* entries that a thread waits for at a time, and on average has at most */
+#define FACTOR_NODE_ENTRIES 2     /* blocks of nodes that a thread has on average at most */
+#define FACTOR_COLUMNS      8     /* right-hand sides of a launch at most */
+#define FACTOR_NAP          40    /* nanoseconds between reads of the number that a tile waits for first */
+#define FACTOR_GAP          3     /* levels of average length between that number and the last one that the tile needs */
+#define FACTOR_TILES        10000 /* tiles of a triangle with FACTOR_MORE thread blocks at least */
 
 struct FactorDevice_ {
   FactorTriangle triangle[2];
   SysScalar      sign;
   SysScalar     *result[2]; /* of each triangle, by position, `columns` times */
   int            columns;
-  int64_t        blocks;
+  int64_t        blocks[2]; /* of the device, for few tiles and for many */
   unsigned      *ticket;    /* of each triangle: the next tile */
   char          *memory[3]; /* of both triangles, and the tickets */
 };
@@ -60,6 +64,16 @@ static __global__ void __launch_bounds__(FACTOR_THREADS) FactorSolveKernel(Facto
       column[q] = q < steps ? T.column[slot] : -1;
       value[q]  = q < steps ? T.value[slot] : 0;
       have[q]   = column[q] < 0 ? 0 : FACTOR_MISSING;
+    }
+    { /* one number, until those of this tile are about to be written */
+      int far = column[0];
+
+#pragma unroll
+      for (int q = 1; q < FACTOR_CHUNK; q++) far = max(far, column[q]);
+      far = __reduce_max_sync(SYS_ALL_LANES, far) - T.gap;
+      if (far >= 0 && far < tile * (SYS_WARP / LANES)) {
+        while (FactorIsMissing(FactorRead(w + far))) __nanosleep(FACTOR_NAP);
+      }
     }
     for (;;) {
       bool ready = true, over;
@@ -112,14 +126,147 @@ static __global__ void __launch_bounds__(FACTOR_THREADS) FactorSolveKernel(Facto
   }
 }
 
-static SysStatus FactorLaunch(const FactorTriangle *T, int64_t blocks, int columns, const SysScalar *b, int64_t ldb, SysScalar *result, SysScalar *x, int64_t ldx, SysScalar *clear, SysScalar *clear_b, unsigned *ticket, unsigned *other, cudaStream_t stream)
+/* The block of bs x bs values of a slot, and its column */
+template <int BS>
+static __device__ __forceinline__ int FactorNodeLoad(const FactorTriangle &T, int step, bool there, int lane, SysScalar value[])
 {
-  static decltype(&FactorSolveKernel<1>) const kernel[] = {FactorSolveKernel<1>, FactorSolveKernel<2>, FactorSolveKernel<4>, FactorSolveKernel<8>, FactorSolveKernel<16>, FactorSolveKernel<32>};
-  const int64_t                                needed   = SysBlocks((int64_t)T->tiles * columns, FACTOR_THREADS / SYS_WARP);
-  int                                          k        = 0;
+  if (there) {
+#pragma unroll
+    for (int q = 0; q < BS * BS; q++) value[q] = T.value[((int64_t)step * (BS * BS) + q) * SYS_WARP + lane];
+  }
+  return there ? T.column[(int64_t)step * SYS_WARP + lane] : -1;
+}
+
+/* FactorSolveKernel() for nodes of BS rows: a thread has a column of nodes at a time and the next one, and the first thread of a node solves for its rows */
+template <int BS, int LANES>
+static __global__ void __launch_bounds__(FACTOR_THREADS) FactorNodeKernel(FactorTriangle T, int columns, const SysScalar *b, int64_t ldb, SysScalar *result, SysScalar *x, int64_t ldx, SysScalar *clear, SysScalar *clear_b, unsigned *ticket, unsigned *other)
+{
+  const int      lane = (int)threadIdx.x % SYS_WARP, nodes = T.n / BS;
+  const unsigned total = (unsigned)T.tiles * (unsigned)columns, own = (LANES < 32 ? (1u << LANES % 32) - 1 : ~0u) << lane / LANES * LANES;
+  unsigned       next = FactorTake(ticket, lane);
+
+  if (blockIdx.x == 0 && threadIdx.x == 0) *other = 0;
+  for (;;) {
+    const unsigned mine = __shfl_sync(SYS_ALL_LANES, next, 0);
+
+    if (mine >= total) break;
+    next = FactorTake(ticket, lane);
+
+    const int  tile = (int)(mine / (unsigned)columns), c = (int)(mine % (unsigned)columns);
+    const int  first = T.start[tile], steps = T.start[tile + 1] - first;
+    const int  p      = tile * (SYS_WARP / LANES) + lane / LANES;
+    const bool leader = lane % LANES == 0 && p < nodes;
+    SysScalar *w      = result + (int64_t)c * T.n;
+    SysScalar  sum[BS], after[BS], inner[BS * (BS - 1) / 2], have[BS], value[BS * BS], later[BS * BS];
+    int        column, ahead, k = 0;
+    bool       done = p >= nodes;
+
+    column = FactorNodeLoad<BS>(T, first, steps > 0, lane, value);
+    ahead  = FactorNodeLoad<BS>(T, first + 1, steps > 1, lane, later);
+#pragma unroll
+    for (int s = 0; s < BS; s++) {
+      sum[s]   = 0;
+      after[s] = 1;
+      have[s]  = column < 0 ? 0 : FACTOR_MISSING;
+      if (leader) {
+        const int64_t at     = (int64_t)p * BS + s;
+        const int     source = T.source[at];
+
+        sum[s] = b[c * ldb + source];
+        if (T.before) sum[s] *= T.before[at];
+        if (T.after) after[s] = T.after[at];
+        if (clear) clear[(int64_t)c * T.n + at] = FACTOR_MISSING;
+        if (clear_b) clear_b[(int64_t)c * T.n + source] = FACTOR_MISSING;
+      }
+    }
+#pragma unroll
+    for (int q = 0; q < BS * (BS - 1) / 2; q++) inner[q] = leader ? T.node[(int64_t)q * nodes + p] : 0;
+    {
+      const int far = __reduce_max_sync(SYS_ALL_LANES, max(column, ahead)) - T.gap;
+
+      if (far >= 0 && far < tile * (SYS_WARP / LANES)) {
+        while (FactorIsMissing(FactorRead(w + (int64_t)far * BS + BS - 1))) __nanosleep(FACTOR_NAP);
+      }
+    }
+    for (;;) {
+      bool ready = true, over;
+
+#pragma unroll
+      for (int s = 0; s < BS; s++) {
+        if (FactorIsMissing(have[s])) have[s] = FactorRead(w + (int64_t)column * BS + s);
+      }
+#pragma unroll
+      for (int s = 0; s < BS; s++) ready = ready && !FactorIsMissing(have[s]);
+      if (ready && k < steps) {
+        if (column >= 0) {
+#pragma unroll
+          for (int s = 0; s < BS; s++) {
+#pragma unroll
+            for (int u = 0; u < BS; u++) sum[s] += value[s * BS + u] * have[u];
+          }
+        }
+        k++;
+        column = ahead;
+#pragma unroll
+        for (int q = 0; q < BS * BS; q++) value[q] = later[q];
+#pragma unroll
+        for (int s = 0; s < BS; s++) have[s] = column < 0 ? 0 : FACTOR_MISSING;
+        ahead = FactorNodeLoad<BS>(T, first + k + 1, k + 1 < steps, lane, later);
+      }
+      over = (__ballot_sync(SYS_ALL_LANES, k >= steps) & own) == own;
+      if (__any_sync(SYS_ALL_LANES, over && !done)) {
+        SysScalar all[BS];
+
+#pragma unroll
+        for (int s = 0; s < BS; s++) {
+          all[s] = sum[s];
+#pragma unroll
+          for (int d = LANES / 2; d; d /= 2) all[s] += __shfl_xor_sync(SYS_ALL_LANES, all[s], d);
+        }
+        if (over && leader && !done) {
+#pragma unroll
+          for (int s = 0; s < BS; s++) {
+            const int64_t at = (int64_t)p * BS + s;
+
+#pragma unroll
+            for (int u = 0; u < s; u++) all[s] += inner[s * (s - 1) / 2 + u] * all[u];
+            all[s] *= after[s];
+            FactorWrite(w + at, all[s]);
+            if (x) {
+              const int target = T.target[at];
+
+              if (target >= 0) x[c * ldx + target] = all[s];
+            }
+          }
+        }
+        done = done || over;
+      }
+      if (__all_sync(SYS_ALL_LANES, done)) break;
+    }
+  }
+}
+
+typedef decltype(&FactorSolveKernel<1>) FactorKernel;
+
+/* The kernel for nodes of BS rows; lanes: the logarithm of the threads of a node */
+template <int BS>
+static FactorKernel FactorNodeGetKernel(int lanes)
+{
+  static const FactorKernel kernel[] = {FactorNodeKernel<BS, 1>, FactorNodeKernel<BS, 2>, FactorNodeKernel<BS, 4>, FactorNodeKernel<BS, 8>, FactorNodeKernel<BS, 16>, FactorNodeKernel<BS, 32>};
+
+  return kernel[lanes];
+}
+
+static SysStatus FactorLaunch(const FactorTriangle *T, const int64_t *blocks, int columns, const SysScalar *b, int64_t ldb, SysScalar *result, SysScalar *x, int64_t ldx, SysScalar *clear, SysScalar *clear_b, unsigned *ticket, unsigned *other, cudaStream_t stream)
+{
+  static const FactorKernel kernels[] = {FactorSolveKernel<1>, FactorSolveKernel<2>, FactorSolveKernel<4>, FactorSolveKernel<8>, FactorSolveKernel<16>, FactorSolveKernel<32>};
+  const int64_t             needed    = SysBlocks((int64_t)T->tiles * columns, FACTOR_THREADS / SYS_WARP);
+  FactorKernel              kernel;
+  int                       k = 0;
 
   while (1 << k < T->lanes) k++;
-  return SysLaunch(kernel[k], SysMin(needed, blocks), FACTOR_THREADS, 0, stream, *T, columns, b, ldb, result, x, ldx, clear, clear_b, ticket, other);
+  kernel = T->bs == 2 ? FactorNodeGetKernel<2>(k) : T->bs == 3 ? FactorNodeGetKernel<3>(k) : T->bs == 4 ? FactorNodeGetKernel<4>(k) : kernels[k];
+  return SysLaunch(kernel, SysMin(needed, blocks[T->tiles >= FACTOR_TILES]), FACTOR_THREADS, 0, stream, *T, columns, b, ldb, result, x, ldx, clear, clear_b, ticket, other);
 }
 
 /* Makes room for the results of m right-hand sides, all of them missing; keeps the room that there is if memory is short */
@@ -171,7 +318,8 @@ SysStatus FactorDeviceGather(FactorDevice F, const SysScalar *a, SysStream strea
   for (int t = 0; t < 2; t++) {
     const FactorTriangle *T = &F->triangle[t];
 
-    SYS_CALL(FactorGather((int64_t)T->steps * SYS_WARP, T->from, F->sign, a, T->value, (cudaStream_t)stream));
+    SYS_CALL(FactorGather(FactorSlots(T), T->from, F->sign, a, T->value, (cudaStream_t)stream));
+    SYS_CALL(FactorGather(FactorNodeEntries(T), T->node_from, F->sign, a, T->node, (cudaStream_t)stream));
     if (T->before) SYS_CALL(FactorGather(T->n, T->diagonal, 1, a, T->before, (cudaStream_t)stream));
     if (T->after) SYS_CALL(FactorGather(T->n, T->diagonal, 1, a, T->after, (cudaStream_t)stream));
   }
@@ -234,8 +382,12 @@ static void FactorTakeArrays(const FactorPair *pair, int t, FactorTriangle *T, S
 
   SysArenaTake(arena, &T->start, (size_t)T->tiles + 1);
   SysArenaTake(arena, &T->column, slots);
-  SysArenaTake(arena, &T->from, slots);
-  SysArenaTake(arena, &T->value, slots);
+  SysArenaTake(arena, &T->from, (size_t)FactorSlots(T));
+  SysArenaTake(arena, &T->value, (size_t)FactorSlots(T));
+  if (T->bs > 1) {
+    SysArenaTake(arena, &T->node_from, (size_t)FactorNodeEntries(T));
+    SysArenaTake(arena, &T->node, (size_t)FactorNodeEntries(T));
+  }
   SysArenaTake(arena, &T->source, n);
   if (t) SysArenaTake(arena, &T->target, n);
   if (pair->before[t] || pair->after[t]) SysArenaTake(arena, &T->diagonal, n);
@@ -243,22 +395,36 @@ static void FactorTakeArrays(const FactorPair *pair, int t, FactorTriangle *T, S
   if (pair->after[t]) SysArenaTake(arena, &T->after, n);
 }
 
-/* before: of each row of the first triangle its position; row, place: of this triangle's rows, set here */
-static SysStatus FactorTriangleCreate(const FactorPair *pair, int t, const int *before, int *row, int *place, FactorDevice F, cudaStream_t stream)
+/* before: of each row of the first triangle its position; row, place: of this triangle's rows, and list, place: of its nodes, set here */
+static SysStatus FactorTriangleCreate(const FactorPair *pair, int t, const int *before, int *list, int *row, int *place, FactorDevice F, cudaStream_t stream)
 {
   FactorTriangle *T    = &F->triangle[t];
-  FactorRows      rows = {pair->n, pair->begin[t], pair->end[t], pair->j, NULL};
-  SysScratch      turned;
+  FactorRows      rows = {pair->n, pair->begin[t], pair->end[t], pair->j, NULL}, nodes = {};
+  int            *order = row;
+  SysScratch      turned, scratch;
   SysArena        arena = {};
 
   if (pair->turned[t]) SYS_CALL(FactorTranspose(&rows, &turned, &rows, stream));
-  SYS_CALL(FactorOrder(&rows, t, row, place, &T->levels, stream));
-  SYS_CALL(FactorPlanMeasure(&rows, row, T, stream));
+  if (pair->bs > 1 && pair->bs <= FACTOR_NODES) SYS_CALL(FactorNodesGet(&rows, t, pair->bs, pair->nz, &scratch, &nodes, stream));
+  T->bs = 1;
+  if (nodes.n) {
+    T->bs = pair->bs;
+    order = list;
+  } else nodes = rows;
+  SYS_CALL(FactorOrder(&nodes, t, order, place, &T->levels, stream));
+  SYS_CALL(FactorPlanMeasure(&nodes, T->bs > 1 ? FACTOR_NODE_ENTRIES : FACTOR_CHUNK, order, T, stream));
+  T->gap     = (int)(FACTOR_GAP * nodes.n / T->levels);
+  T->n       = (int)pair->n;
+  T->entries = T->entries * T->bs * T->bs + FactorNodeEntries(T);
   FactorTakeArrays(pair, t, T, &arena);
   SYS_CALL(SysArenaAllocate(&arena));
   F->memory[t] = arena.memory;
   FactorTakeArrays(pair, t, T, &arena);
-  SYS_CALL(FactorPlanFill(&rows, t, row, place, T, stream));
+  SYS_CALL(FactorPlanFill(&nodes, t, order, place, T, stream));
+  if (T->bs > 1) {
+    SYS_CALL(FactorNodesFill(&rows, &nodes, t, order, T, stream));
+    SYS_CALL(FactorNodesOrder(nodes.n, t, T->bs, order, row, place, stream));
+  }
   SYS_CALL(FactorCompose(T->n, row, t ? before : pair->source, T->source, stream));
   if (t) SYS_CALL(FactorCompose(T->n, row, pair->target, T->target, stream));
   if (T->diagonal) SYS_CALL(FactorCompose(T->n, row, pair->diagonal, T->diagonal, stream));
@@ -270,20 +436,21 @@ static SysStatus FactorPairCreate(FactorPair pair, FactorDevice F, cudaStream_t 
 {
   SysScratch copies, lists;
   SysArena   arena = {};
-  int       *row, *place[2];
+  int       *list, *row, *place[2];
 
   SYS_CALL(FactorUploadPair(&pair, &copies, stream));
   for (int pass = 0; pass < 2; pass++) {
+    SysArenaTake(&arena, &list, (size_t)pair.n);
     SysArenaTake(&arena, &row, (size_t)pair.n);
     for (int t = 0; t < 2; t++) SysArenaTake(&arena, &place[t], (size_t)pair.n);
     if (!pass) SYS_CALL(SysArenaAllocate(&arena));
     lists.memory = arena.memory;
   }
-  for (int t = 0; t < 2; t++) SYS_CALL(FactorTriangleCreate(&pair, t, place[0], row, place[t], F, stream));
+  for (int t = 0; t < 2; t++) SYS_CALL(FactorTriangleCreate(&pair, t, place[0], list, row, place[t], F, stream));
   SYS_CALL(SysDeviceAllocate(&F->memory[2], 2 * sizeof(*F->ticket)));
   F->ticket = (unsigned *)F->memory[2];
   SYS_CUDA(cudaMemsetAsync(F->ticket, 0, 2 * sizeof(*F->ticket), stream));
-  SYS_CALL(FactorBlocks((int64_t)1 << 30, FACTOR_BLOCKS, &F->blocks));
+  for (int k = 0; k < 2; k++) SYS_CALL(FactorBlocks((int64_t)1 << 30, k ? FACTOR_MORE : FACTOR_BLOCKS, &F->blocks[k]));
   return FactorRoom(F, 1, stream);
 }
 
@@ -322,7 +489,12 @@ int FactorDeviceLevels(FactorDevice F, int t)
 
 double FactorDeviceBytes(FactorDevice F)
 {
-  const double slots = (double)SYS_WARP * ((double)F->triangle[0].steps + F->triangle[1].steps);
+  double bytes = 10. * F->triangle[0].n * sizeof(SysScalar);
 
-  return slots * (sizeof(SysScalar) + sizeof(int)) + 10. * F->triangle[0].n * sizeof(SysScalar);
+  for (int t = 0; t < 2; t++) {
+    const FactorTriangle *T = &F->triangle[t];
+
+    bytes += (double)(FactorSlots(T) + FactorNodeEntries(T)) * sizeof(SysScalar) + (double)T->steps * SYS_WARP * sizeof(int);
+  }
+  return bytes;
 }

@@ -12,6 +12,7 @@ extern "C" {
    k = begin[i] to end[i] - 1, in ascending order, or these are the entries of column i. The arrays may go after FactorDeviceCreate(). */
 typedef struct {
   int64_t       n, nz;
+  int           bs; /* rows of a node, which are solved together if all of them have the same columns, in whole nodes; 0 or 1: each row alone */
   const SysInt *j, *begin[2], *end[2];
   int           turned[2];       /* i is a column of the triangle, and j[] are its rows */
   int           on_device;       /* j, begin, end and diagonal are there, source and target on the host */
@@ -55,6 +56,15 @@ SysStatus FactorGroupUpdate(FactorGroup, SysStream);
 
 /* Returns the triangles of all factors */
 FactorDevice FactorGroupDevice(FactorGroup);
+
+/* Blocks of a matrix: block k has the rows and columns index[k][0], index[k][1], ... of the matrix. The arrays of indices are on the host and may go afterwards. */
+typedef struct FactorSubMatrices_ *FactorSubMatrices;
+
+SysStatus FactorSubMatricesCreate(int n, const int64_t size[], const SysInt *const index[], FactorSubMatrices *, SysStream);
+void      FactorSubMatricesDestroy(FactorSubMatrices *);
+
+/* Copies the values of A to those of blocks B, b[k] of block k, all on the device; *missing: a block has an entry that A lacks. Waits for the device. */
+SysStatus FactorSubMatricesCopy(FactorSubMatrices, const SysCSR *A, const SysCSR B[], SysScalar *const b[], int *missing, SysStream);
 
 /* ------------------------------------------------- factors that the device makes ------------------------------------------------- */
 

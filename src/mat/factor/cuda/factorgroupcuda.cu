@@ -127,3 +127,82 @@ FactorDevice FactorGroupDevice(FactorGroup G)
 {
   return G->device;
 }
+
+/* ------------------------------------------------- values of blocks ------------------------------------------------- */
+
+struct FactorSubMatrices_ {
+  int      n;
+  int64_t *first; /* of each block, the indices of the blocks before it; n + 1 numbers */
+  int     *index; /* of all blocks, on the device */
+  int     *missing;
+};
+
+/* A thread copies a row. Where both rows ascend, it reads each of them once. */
+static __global__ void __launch_bounds__(SYS_THREADS) FactorBlockKernel(SysCSR A, SysCSR B, const int *index, SysScalar *b, int *missing)
+{
+  SYS_FOR_EACH(r, B.m)
+  {
+    const int first = A.i[index[r]], end = A.i[index[r] + 1];
+    int       k = first;
+
+    for (int e = B.i[r]; e < B.i[r + 1]; e++) {
+      const int column = index[B.j[e]];
+      int       left   = end - first;
+
+      while (left && (k == end || A.j[k] != column)) {
+        if (k == end) k = first;
+        else {
+          k++;
+          left--;
+        }
+      }
+      if (left) b[e] = A.a[k];
+      else *missing = 1;
+    }
+  }
+}
+
+static SysStatus FactorSubMatricesSetUp(FactorSubMatrices F, const int64_t size[], const SysInt *const index[], cudaStream_t stream)
+{
+  char *memory;
+
+  for (int k = 0; k < F->n; k++) F->first[k + 1] = F->first[k] + size[k];
+  SYS_CALL(SysDeviceAllocate(&memory, ((size_t)F->first[F->n] + 1) * sizeof(*F->index)));
+  F->missing = (int *)memory;
+  F->index   = F->missing + 1;
+  for (int k = 0; k < F->n; k++) SYS_CUDA(cudaMemcpyAsync(F->index + F->first[k], index[k], (size_t)size[k] * sizeof(*F->index), cudaMemcpyHostToDevice, stream));
+  return SYS_SUCCESS;
+}
+
+SysStatus FactorSubMatricesCreate(int n, const int64_t size[], const SysInt *const index[], FactorSubMatrices *result, SysStream stream)
+{
+  FactorSubMatrices F      = (FactorSubMatrices)calloc(1, sizeof(*F));
+  SysStatus         status = SYS_OUT_OF_MEMORY;
+
+  if (F) {
+    F->n     = n;
+    F->first = (int64_t *)calloc((size_t)n + 1, sizeof(*F->first));
+    if (F->first) status = FactorSubMatricesSetUp(F, size, index, (cudaStream_t)stream);
+    if (status != SYS_SUCCESS) FactorSubMatricesDestroy(&F);
+  }
+  *result = F;
+  return status;
+}
+
+void FactorSubMatricesDestroy(FactorSubMatrices *F)
+{
+  if (!*F) return;
+  (void)cudaFree((*F)->missing);
+  free((*F)->first);
+  free(*F);
+  *F = NULL;
+}
+
+SysStatus FactorSubMatricesCopy(FactorSubMatrices F, const SysCSR *A, const SysCSR B[], SysScalar *const b[], int *missing, SysStream stream)
+{
+  SYS_CUDA(cudaMemsetAsync(F->missing, 0, sizeof(*F->missing), (cudaStream_t)stream));
+  for (int k = 0; k < F->n; k++) SYS_CALL(SysLaunch(FactorBlockKernel, B[k].m ? SysBlocksLoop(B[k].m) : 0, SYS_THREADS, 0, (cudaStream_t)stream, *A, B[k], (const int *)(F->index + F->first[k]), b[k], F->missing));
+  SYS_CUDA(cudaMemcpyAsync(missing, F->missing, sizeof(*missing), cudaMemcpyDeviceToHost, (cudaStream_t)stream));
+  SYS_CUDA(cudaStreamSynchronize((cudaStream_t)stream));
+  return SYS_SUCCESS;
+}

@@ -10,8 +10,7 @@
 #include "sys/syscub.cuh"
 #include "mat/factor/cuda/factortriangle.cuh"
 
-#define FACTOR_ENTRIES 4 /* entries of a row for each of its threads, on average at most */
-#define FACTOR_LANES   6 /* choices of the threads of a row: 1, 2, 4, ... 32 */
+#define FACTOR_LANES 6 /* choices of the threads of a row: 1, 2, 4, ... 32 */
 
 SysStatus FactorBlocks(int64_t n, int each, int64_t *blocks)
 {
@@ -238,7 +237,7 @@ static __global__ void __launch_bounds__(SYS_THREADS) FactorTileKernel(FactorRow
   }
 }
 
-SysStatus FactorPlanMeasure(const FactorRows *T, const int *row, FactorTriangle *P, cudaStream_t stream)
+SysStatus FactorPlanMeasure(const FactorRows *T, int each, const int *row, FactorTriangle *P, cudaStream_t stream)
 {
   unsigned long long total[FACTOR_LANES + 1];
   SysScratch         sums;
@@ -252,7 +251,7 @@ SysStatus FactorPlanMeasure(const FactorRows *T, const int *row, FactorTriangle 
   P->n       = (int)T->n;
   P->entries = (int64_t)total[FACTOR_LANES];
   /* few entries for each thread; more threads where long rows would fill the tiles of short ones */
-  while (q < FACTOR_LANES - 1 && (FACTOR_ENTRIES * T->n) << q < P->entries) q++;
+  while (q < FACTOR_LANES - 1 && (each * T->n) << q < P->entries) q++;
   while (q < FACTOR_LANES - 1 && total[q] > 2 * total[q + 1]) q++;
   if (total[q] > INT32_MAX || (T->n << q) > INT32_MAX) return SYS_TOO_LARGE;
   P->lanes = 1 << q;
@@ -275,7 +274,7 @@ static __global__ void __launch_bounds__(SYS_THREADS) FactorFillKernel(FactorRow
       const int64_t slot = first + (int64_t)(e / P.lanes) * SYS_WARP + e % P.lanes;
 
       P.column[slot] = place[T.j[k]];
-      P.from[slot]   = T.from ? T.from[k] : k;
+      if (P.bs == 1) P.from[slot] = T.from ? T.from[k] : k;
     }
   }
 }
@@ -292,6 +291,118 @@ SysStatus FactorPlanFill(const FactorRows *T, int upper, const int *row, const i
   SYS_CALL(SysDeviceAllocate(&work.memory, bytes));
   SYS_CUDA(SysExclusiveSum(work.memory, bytes, (const int *)steps.memory, P->start, P->tiles + 1, stream));
   SYS_CUDA(cudaMemsetAsync(P->column, 0xff, slots * sizeof(*P->column), stream));
-  SYS_CUDA(cudaMemsetAsync(P->from, 0xff, slots * sizeof(*P->from), stream));
+  SYS_CUDA(cudaMemsetAsync(P->from, 0xff, (size_t)FactorSlots(P) * sizeof(*P->from), stream));
   return SysLaunch(FactorFillKernel, SysBlocksLoop(T->n), SYS_THREADS, 0, stream, *T, upper, row, place, *P);
+}
+
+/* ------------------------------------------------- nodes ------------------------------------------------- */
+
+/*
+   The rows of a node follow one another: in L in their order, in U in the opposite one, so that row s of a node depends on the rows 0 to s - 1 of the node, and on whole nodes before.
+   Nodes are sorted by level. Entry e of a node is a block of bs x bs values, whose rows and columns have the order of their nodes' rows.
+*/
+static __device__ __forceinline__ int64_t FactorNodeRow(int64_t node, int upper, int bs, int s)
+{
+  return node * bs + (upper ? bs - 1 - s : s);
+}
+
+/* other: set if this row differs */
+static __global__ void __launch_bounds__(SYS_THREADS) FactorNodesKernel(FactorRows T, int upper, int bs, int *begin, int *end, int *j, int *other)
+{
+  SYS_FOR_EACH(p, T.n)
+  {
+    const int     s = (int)(p % bs), first = (int)(p / bs) * bs;
+    const int64_t r = FactorNodeRow(p / bs, upper, bs, s), r0 = FactorNodeRow(p / bs, upper, bs, 0);
+    const int     from = T.begin[r0], length = T.end[r0] - from, own = T.begin[r] + (upper ? s : 0), inner = upper ? T.begin[r] : T.end[r] - s;
+    bool          same = length % bs == 0 && T.end[r] - T.begin[r] == length + s;
+
+    for (int u = 0; u < s && same; u++) same = T.j[inner + u] == (upper ? (int)r + 1 : first) + u;
+    for (int k = 0; k < length && same; k++) {
+      const int column = T.j[from + k];
+
+      same = T.j[own + k] == column && column % bs == k % bs && (k % bs == 0 || T.j[from + k - 1] == column - 1);
+      if (s == 0 && k % bs == 0) j[from + k / bs] = column / bs;
+    }
+    if (s == 0) {
+      begin[p / bs] = from;
+      end[p / bs]   = from + length / bs;
+    }
+    if (!same) *other = 1;
+  }
+}
+
+SysStatus FactorNodesGet(const FactorRows *T, int upper, int bs, int64_t nz, SysScratch *scratch, FactorRows *N, cudaStream_t stream)
+{
+  const size_t n     = (size_t)(T->n / bs);
+  SysArena     arena = {};
+  int         *begin, *end, *j, *other, different;
+
+  N->n = 0;
+  if (T->n % bs) return SYS_SUCCESS;
+  for (int pass = 0; pass < 2; pass++) {
+    SysArenaTake(&arena, &begin, n);
+    SysArenaTake(&arena, &end, n);
+    SysArenaTake(&arena, &j, (size_t)nz);
+    SysArenaTake(&arena, &other, 1);
+    if (!pass) SYS_CALL(SysArenaAllocate(&arena));
+    scratch->memory = arena.memory;
+  }
+  SYS_CUDA(cudaMemsetAsync(other, 0, sizeof(*other), stream));
+  SYS_CALL(SysLaunch(FactorNodesKernel, SysBlocksLoop(T->n), SYS_THREADS, 0, stream, *T, upper, bs, begin, end, j, other));
+  SYS_CUDA(cudaMemcpyAsync(&different, other, sizeof(different), cudaMemcpyDeviceToHost, stream));
+  SYS_CUDA(cudaStreamSynchronize(stream));
+  if (!different) *N = {(int64_t)n, begin, end, j, NULL};
+  return SYS_SUCCESS;
+}
+
+static __global__ void __launch_bounds__(SYS_THREADS) FactorNodesOrderKernel(int64_t n, int upper, int bs, const int *node, int *row, int *place)
+{
+  SYS_FOR_EACH(p, n)
+  {
+    const int64_t r = FactorNodeRow(node[p / bs], upper, bs, (int)(p % bs));
+
+    row[p]   = (int)r;
+    place[r] = (int)p;
+  }
+}
+
+SysStatus FactorNodesOrder(int64_t nodes, int upper, int bs, const int *node, int *row, int *place, cudaStream_t stream)
+{
+  return SysLaunch(FactorNodesOrderKernel, SysBlocksLoop(nodes * bs), SYS_THREADS, 0, stream, nodes * bs, upper, bs, node, row, place);
+}
+
+static __global__ void __launch_bounds__(SYS_THREADS) FactorNodesFillKernel(FactorRows T, FactorRows N, int upper, const int *node, FactorTriangle P)
+{
+  const int nodes = SYS_WARP / P.lanes, bs = P.bs;
+
+  SYS_FOR_EACH(p, N.n)
+  {
+    const int64_t first  = (int64_t)P.start[p / nodes] * SYS_WARP;
+    const int     length = N.end[node[p]] - N.begin[node[p]];
+
+    for (int s = 0; s < bs; s++) {
+      const int64_t r     = FactorNodeRow(node[p], upper, bs, s);
+      const int     inner = upper ? T.begin[r] + s - 1 : T.end[r] - s;
+
+      for (int u = 0; u < s; u++) {
+        const int k = upper ? inner - u : inner + u;
+
+        P.node_from[(s * (s - 1) / 2 + u) * N.n + p] = T.from ? T.from[k] : k;
+      }
+      for (int e = 0; e < length; e++) {
+        const int64_t step = first / SYS_WARP + e / P.lanes;
+
+        for (int u = 0; u < bs; u++) {
+          const int k = upper ? T.end[r] - 1 - (e * bs + u) : T.begin[r] + e * bs + u;
+
+          P.from[((step * bs + s) * bs + u) * SYS_WARP + p % nodes * P.lanes + e % P.lanes] = T.from ? T.from[k] : k;
+        }
+      }
+    }
+  }
+}
+
+SysStatus FactorNodesFill(const FactorRows *T, const FactorRows *N, int upper, const int *node, const FactorTriangle *P, cudaStream_t stream)
+{
+  return SysLaunch(FactorNodesFillKernel, SysBlocksLoop(N->n), SYS_THREADS, 0, stream, *T, *N, upper, node, *P);
 }

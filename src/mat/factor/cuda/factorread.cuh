@@ -8,6 +8,7 @@
 
 #define FACTOR_THREADS 128 /* threads of a thread block */
 #define FACTOR_BLOCKS  4   /* thread blocks of a multiprocessor for a solve: more of them only wait and read */
+#define FACTOR_MORE    6   /* the same for triangles whose tiles are so many that numbers come from memory */
 
 #if defined(SYS_SINGLE)
   #define FACTOR_MISSING      __int_as_float(-1)

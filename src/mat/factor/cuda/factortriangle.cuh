@@ -7,13 +7,27 @@
 #include "mat/factor/cuda/factorcuda.h"
 #include "mat/factor/cuda/factorread.cuh"
 
-/* Of each position: source, the entry of the right-hand side; target, the entry of the solution; diagonal, the place of the diagonal's factor */
+#define FACTOR_NODES 4 /* rows of a node at most */
+
+/* Of each position: source, the entry of the right-hand side; target, the entry of the solution; diagonal, the place of the diagonal's factor. Nodes of bs rows have bs positions one
+   after the other and one column for bs * bs values; node[] are the entries between rows of a node, value node_from[]. */
 typedef struct {
-  int        n, tiles, lanes, steps, levels;
+  int        n, bs, tiles, lanes, steps, levels, gap;
   int64_t    entries;
-  int       *start, *column, *from, *source, *target, *diagonal;
-  SysScalar *value, *before, *after; /* before and after: factors of right-hand sides and results, or NULL */
+  int       *start, *column, *from, *node_from, *source, *target, *diagonal;
+  SysScalar *value, *node, *before, *after; /* before and after: factors of right-hand sides and results, or NULL */
 } FactorTriangle;
+
+/* The values of all slots, and of all nodes */
+static inline int64_t FactorSlots(const FactorTriangle *T)
+{
+  return (int64_t)T->steps * SYS_WARP * T->bs * T->bs;
+}
+
+static inline int64_t FactorNodeEntries(const FactorTriangle *T)
+{
+  return (int64_t)T->n * (T->bs - 1) / 2;
+}
 
 /* Sorts rows by level, rows of a level in their own order: row[] at each position, place[] of each row */
 SysStatus FactorOrder(const FactorRows *T, int upper, int *row, int *place, int *levels, cudaStream_t);
@@ -21,9 +35,19 @@ SysStatus FactorOrder(const FactorRows *T, int upper, int *row, int *place, int 
 /* Transposes a triangle; the arrays of the result are in the scratch */
 SysStatus FactorTranspose(const FactorRows *T, SysScratch *, FactorRows *, cudaStream_t);
 
-/* Chooses the threads of a row and counts tiles, steps and entries of a triangle whose rows are in this order; FactorPlanFill() sets start, column and from, which the caller allocates */
-SysStatus FactorPlanMeasure(const FactorRows *T, const int *row, FactorTriangle *, cudaStream_t);
-SysStatus FactorPlanFill(const FactorRows *T, int upper, const int *row, const int *place, const FactorTriangle *, cudaStream_t);
+/* Chooses the threads of a row, `each` entries a thread on average at most, and counts tiles, steps and entries of a triangle whose rows are in this order. FactorPlanFill() sets start,
+   column and from, which the caller allocates; column alone if P has nodes. */
+SysStatus FactorPlanMeasure(const FactorRows *T, int each, const int *row, FactorTriangle *, cudaStream_t);
+SysStatus FactorPlanFill(const FactorRows *T, int upper, const int *row, const int *place, const FactorTriangle *P, cudaStream_t);
+
+/* If rows of nodes have the same columns, in whole nodes, sets the triangle of the nodes, in the scratch; else N->n is 0 */
+SysStatus FactorNodesGet(const FactorRows *T, int upper, int bs, int64_t nz, SysScratch *, FactorRows *N, cudaStream_t);
+
+/* The order of rows from the order of nodes */
+SysStatus FactorNodesOrder(int64_t nodes, int upper, int bs, const int *node, int *row, int *place, cudaStream_t);
+
+/* Sets from and node_from for rows T with nodes N */
+SysStatus FactorNodesFill(const FactorRows *T, const FactorRows *N, int upper, const int *node, const FactorTriangle *P, cudaStream_t);
 
 /* to[k] = map[from[k]], or from[k] if map is NULL */
 SysStatus FactorCompose(int64_t n, const int *from, const int *map, int *to, cudaStream_t);

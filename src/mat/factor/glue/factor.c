@@ -191,6 +191,7 @@ static PetscErrorCode MatFactorAMBSymbolic(Mat F, Mat A, IS rows, IS cols, const
   PetscCall(PetscObjectReference((PetscObject)cols));
   PetscCall(ISDestroy(&f->rows));
   PetscCall(ISDestroy(&f->cols));
+  PetscCall(MatGetBlockSize(A, &f->bs));
   f->rows     = rows;
   f->cols     = cols;
   f->info     = *info;

@@ -34,6 +34,7 @@ typedef struct {
   MatFactorInfo info;
   FactorMatrix  matrix;    /* a factor that the GPU makes, or NULL */
   PetscInt      entries;   /* of matrix */
+  PetscInt      bs;        /* the block size of the matrix */
   PetscReal     fill;      /* of matrix, relative to the matrix that is factored */
   PetscBool     symbolic;  /* PETSc's symbolic phase has made the arrays of the factor on the host */
   PetscBool     complete;  /* these arrays have the values of matrix */

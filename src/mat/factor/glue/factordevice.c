@@ -39,6 +39,7 @@ void FactorPairSet(const MatFactorAMB *f, const FactorArrays *s, PetscBool trans
   pair->after[0]  = transpose;
   pair->after[1]  = !f->symmetric && !transpose;
   pair->before[1] = f->symmetric;
+  pair->bs        = (int)f->bs;
   pair->sign      = f->symmetric ? 1 : -1;
 }
 

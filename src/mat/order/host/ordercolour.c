@@ -28,17 +28,40 @@ static float OrderSize(SysScalar a)
   return size <= FLT_MAX ? size : 0;
 }
 
+#if !defined(SYS_INT64)
+/* Division by bs as a multiplication: exact for 0 <= j < 2^31, since the error of the inverse is less than 2^(-31) / bs */
+typedef struct {
+  uint64_t inverse;
+  int      shift;
+} Division;
+
+static Division DivisionSet(int64_t bs)
+{
+  int shift = 31;
+
+  while ((int64_t)1 << (shift - 31) < bs) shift++;
+  return (Division){(((uint64_t)1 << shift) + (uint64_t)bs - 1) / (uint64_t)bs, shift};
+}
+#endif
+
 /* Counts the ends of edges (j NULL), or stores them behind i[node]. In work, of each node: the last row that had it, and the places of both ends of that edge. */
 static void GraphEdges(const SysCSR *A, int64_t bs, SysInt *work, SysInt *i, SysInt *j, float *w)
 {
-  const int64_t n    = A->m / bs;
-  SysInt       *last = work, *here = work + n, *there = work + 2 * n;
+  const int64_t n = A->m / bs;
+#if !defined(SYS_INT64)
+  const Division node = DivisionSet(bs);
+#endif
+  SysInt *last = work, *here = work + n, *there = work + 2 * n;
 
   memset(last, -1, (size_t)n * sizeof(*last));
   for (int64_t v = 0; v < n; v++) {
     for (SysInt k = A->i[v * bs]; k < A->i[(v + 1) * bs]; k++) {
-      const SysInt u    = (SysInt)(A->j[k] / bs);
-      const float  size = A->a ? OrderSize(A->a[k]) : 1;
+#if defined(SYS_INT64)
+      const SysInt u = (SysInt)(A->j[k] / bs);
+#else
+      const SysInt u = (SysInt)((uint64_t)A->j[k] * node.inverse >> node.shift);
+#endif
+      const float size = j && A->a ? OrderSize(A->a[k]) : 1;
 
       if (u == v) continue;
       if (last[u] != (SysInt)v) {

@@ -190,7 +190,8 @@ static PetscErrorCode PCSetUp_AMBILU(PC pc)
   PetscCheck(aij, PETSC_COMM_SELF, PETSC_ERR_SUP, "PCAMBILU: the matrix has the type %s; use -mat_type amb, or another type that extends AIJ", ((PetscObject)A)->type_name);
   PetscCall(MatGetNonzeroState(A, &pattern));
   if (pc->setupcalled && (pc->flag != SAME_NONZERO_PATTERN || pattern != ctx->pattern || m != ctx->n)) PetscCall(PCReset_AMBILU(pc));
-  ctx->n           = m;
+  ctx->n = m;
+  PetscCall(MatGetBlockSize(A, &ctx->bs));
   ctx->pattern     = pattern;
   pc->failedreason = PC_NOERROR;
   if (!ctx->rows) {

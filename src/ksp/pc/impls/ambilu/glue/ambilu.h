@@ -12,7 +12,7 @@
 typedef struct {
   PCAMBILUType     type;
   char            *ordering;
-  PetscInt         n;          /* rows of the block */
+  PetscInt         n, bs;      /* rows of the block, and its block size */
   PetscObjectState pattern;    /* of the block when it was set up */
   IS               rows, cols; /* the ordering */
   Vec              x, y;       /* of the block, where the matrix belongs to several processes */

@@ -228,7 +228,7 @@ static PetscErrorCode PCSetUp_Blocks(PC pc)
 
   PetscFunctionBegin;
   PetscCall(PCBlocksGet(pc, &c));
-  PetscCall((*c->setup)(pc));
+  PetscCall(PCBlocksSetUpPETSc(pc, c));
   c->current = PETSC_FALSE;
   if (pc->ops->apply != PCApply_Blocks) {
     c->apply       = pc->ops->apply;

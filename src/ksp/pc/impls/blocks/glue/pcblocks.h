@@ -15,6 +15,7 @@ typedef struct {
   PetscErrorCode (*setuponblocks)(PC);
   PetscErrorCode (*apply)(PC, Vec, Vec);
   PetscErrorCode (*view)(PC, PetscViewer);
+  FactorSubMatrices blocks;  /* of the matrix, from its first new values on, or NULL */
   FactorGroup       group;   /* of the blocks, or NULL: PETSc solves block by block */
   PetscInt          n;       /* factors of the group */
   PetscInt         *made;    /* the number of each */
@@ -33,6 +34,9 @@ extern PetscErrorCode PCBlocksGet(PC, PCBlocks **);
 /* Sets source and target of each row of the blocks, one after the other: the entries of right-hand sides and of solutions, or of c->y. Arrays of the caller. *why is set if solutions
    have no such places. */
 extern PetscErrorCode PCBlocksGetPlaces(PC, PCBlocks *, PetscInt n, const Mat F[], PetscInt source[], PetscInt target[], const char **why);
+
+/* Calls PETSc's set-up of the PC, in which blocks of a matrix on a GPU get new values there */
+SYS_DEVICE PetscErrorCode PCBlocksSetUpPETSc(PC pc, PCBlocks *c) SYS_STUB((*c->setup)(pc));
 
 /* Makes the group of these factors, or brings their new values; *why is set if there is no group */
 SYS_DEVICE PetscErrorCode PCBlocksSetUpDevice(PC pc, PCBlocks *c, PetscInt n, const Mat F[], const char **why) SYS_STUB(PETSC_SUCCESS);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   The group of the factors of all blocks of a process, on its GPU
+   The group of the factors of all blocks of a process, on its GPU, and new values of the blocks
 */
 #include <petscdevice_cuda.h>
 #include <petsc/private/pcasmimpl.h>
@@ -18,8 +18,109 @@ static PetscErrorCode PCBlocksCheck(SysStatus status, const char **why)
 
 void PCBlocksResetDevice(PCBlocks *c)
 {
+  FactorSubMatricesDestroy(&c->blocks);
   FactorGroupDestroy(&c->group);
 }
+
+/* ------------------------------------------------- values of blocks ------------------------------------------------- */
+
+/* The PC whose set-up runs, its matrix on this process, and that matrix's own operation */
+static struct {
+  PCBlocks *c;
+  Mat       A;
+  PetscErrorCode (*create)(Mat, PetscInt, const IS[], const IS[], MatReuse, Mat *[]);
+} setup;
+
+static PetscErrorCode PCBlocksCreateBlocks(PCBlocks *c, PetscInt n, const IS is[], const char **why)
+{
+  const PetscInt **index;
+  int64_t         *size;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc2(n, &index, n, &size));
+  for (PetscInt k = 0; k < n; k++) {
+    PetscInt m;
+
+    PetscCall(ISGetLocalSize(is[k], &m));
+    PetscCall(ISGetIndices(is[k], &index[k]));
+    size[k] = m;
+  }
+  PetscCall(PCBlocksCheck(FactorSubMatricesCreate((int)n, size, index, &c->blocks, PetscDefaultCudaStream), why));
+  for (PetscInt k = 0; k < n; k++) PetscCall(ISRestoreIndices(is[k], &index[k]));
+  PetscCall(PetscFree2(index, size));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* *done is PETSC_FALSE if PETSc must extract the blocks */
+static PetscErrorCode PCBlocksCopyValues(PCBlocks *c, Mat A, PetscInt n, const IS is[], Mat B[], PetscBool *done)
+{
+  const char   *why     = NULL;
+  int           missing = 0;
+  PetscScalar **b;
+  SysCSR       *csr, from;
+
+  PetscFunctionBegin;
+  *done = PETSC_FALSE;
+  if (!c->blocks) PetscCall(PCBlocksCreateBlocks(c, n, is, &why));
+  if (why) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscMalloc2(n, &b, n, &csr));
+  PetscCall(MatAIJDeviceGetArrays(A, &from));
+  for (PetscInt k = 0; k < n; k++) {
+    const int *i, *j;
+
+    PetscCall(MatAIJDeviceGetArrays(B[k], &csr[k]));
+    PetscCall(MatAIJDeviceGetWrite(B[k], &i, &j, &b[k]));
+  }
+  PetscCall(PetscLogGpuTimeBegin());
+  PetscCall(PCBlocksCheck(FactorSubMatricesCopy(c->blocks, &from, csr, b, &missing, PetscDefaultCudaStream), &why));
+  PetscCall(PetscLogGpuTimeEnd());
+  for (PetscInt k = 0; k < n; k++) PetscCall(MatAIJDeviceRestoreWrite(B[k], &b[k]));
+  PetscCall(PetscFree2(b, csr));
+  *done = (PetscBool)(!why && !missing);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MatCreateSubMatrices_Blocks(Mat A, PetscInt n, const IS rows[], const IS cols[], MatReuse reuse, Mat *B[])
+{
+  PCBlocks *c    = setup.A == A ? setup.c : NULL;
+  PetscBool done = PETSC_FALSE, same = (PetscBool)(c && reuse == MAT_REUSE_MATRIX && n > 0);
+
+  PetscFunctionBegin;
+  for (PetscInt k = 0; k < n && same; k++) same = (PetscBool)(rows[k] == cols[k] && MatAIJIsCUSPARSE((*B)[k]) && MatAIJValuesOnDevice((*B)[k]) && (*B)[k]->rmap->n);
+  if (same) PetscCall(PCBlocksCopyValues(c, A, n, rows, *B, &done));
+  else if (c) FactorSubMatricesDestroy(&c->blocks);
+  if (!done) PetscCall((*setup.create)(A, n, rows, cols, reuse, B));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCBlocksSetUpPETSc(PC pc, PCBlocks *c)
+{
+  const PetscBool first = (PetscBool)!pc->setupcalled;
+  PetscErrorCode  error;
+  PetscMPIInt     size;
+  Mat             A = NULL;
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)pc), &size));
+  if (size == 1) A = pc->pmat;
+  else if (!c->schwarz && !first) PetscCall(MatGetDiagonalBlock(pc->pmat, &A));
+  if (first || setup.A || !A || !MatShadowIsOurs(A) || !MatAIJIsCUSPARSE(A) || !MatAIJValuesOnDevice(A)) {
+    FactorSubMatricesDestroy(&c->blocks);
+    PetscCall((*c->setup)(pc));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  setup.c                   = c;
+  setup.A                   = A;
+  setup.create              = A->ops->createsubmatrices;
+  A->ops->createsubmatrices = MatCreateSubMatrices_Blocks;
+  error                     = (*c->setup)(pc);
+  if (A->ops->createsubmatrices == MatCreateSubMatrices_Blocks) A->ops->createsubmatrices = setup.create;
+  setup.A = NULL;
+  PetscCall(error);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ------------------------------------------------- group ------------------------------------------------- */
 
 static PetscErrorCode PCBlocksCreateGroup(PC pc, PCBlocks *c, PetscInt n, const Mat F[], const char **why)
 {
