@@ -240,15 +240,15 @@ run check: | $(filter test check-deep,$(MAKECMDGOALS))
 check-deep: | $(filter test,$(MAKECMDGOALS))
 check-petsc: | $(filter run check test check-deep,$(MAKECMDGOALS))
 
-# CUDA code is compiled wherever there is a compiler for it; where this PETSc has no CUDA, what includes no PETSc header, that is the kernels. Nothing runs them then, and
-# a newer nvcc needs less time if it optimises less.
+# CUDA code is compiled wherever there is a compiler for it; where this PETSc has no CUDA, what includes no PETSc header, that is the kernels. Nothing runs them then: a newer
+# nvcc needs less time if it optimises less, and the host's compiler reads its half only, so that there is no object.
 kernels := $(if $(cuda),$(shell grep -LE '^ *# *include *[<"]petsc' $(cuda)))
 cuda-check: $(if $(AMB_CUDA),$(cuda:%.cu=$(B)/obj/%.cu.o),$(kernels:%.cu=$(B)/cuda-check/%.o))
-$(B)/cuda-check/%.o: fast = $(if $(shell $(AMB_NVCC) --help 2>/dev/null | grep -e --Ofast-compile),--Ofast-compile max)
+fast = $(eval fast := -Xcompiler -fsyntax-only $(if $(shell $(AMB_NVCC) --help 2>/dev/null | grep -e --Ofast-compile),--Ofast-compile max))$(fast)
 $(B)/cuda-check/%.o: %.cu $(B)/conf.mk
 	$(here)
 	$(call say,NVCC,"$< (compile check)")
-	@$(AMB_NVCC) -c $(NVFLAGS) $(fast) -DSYS_TYPES_GIVEN -Iinclude -Isrc -MMD -MP -o $@ $<
+	@$(AMB_NVCC) -c $(NVFLAGS) $(fast) -DSYS_TYPES_GIVEN -Iinclude -Isrc -MMD -MP -o $@ $< && touch $@
 
 # for test/kernels/device.sh, which tests the kernels of a library in double in float too: each is compiled once, not by every script that needs it
 cuda-float: $(if $(filter double-real-32,$(AMB_PRECISION)-$(AMB_SCALAR)-$(AMB_INDEX)),$(if $(AMB_CUDA),$(if $(wildcard /dev/nvidiactl),$(kernels:%.cu=$(B)/float/%.cu.o))))

@@ -11,7 +11,7 @@ Three kinds of test are found:
   a program test/*/*.c without such a block;
   a script test/*/*.sh, which may have the lines '# timeoutfactor: N', and '# nsize: N' if it runs on that many cores.
 Where there are GPUs, a test gets one for each of its processes, or as many as 'gpu: N' in its block or '# gpu: N' in a script says, as far as there are, by
-CUDA_VISIBLE_DEVICES. 'gpu: N alone' keeps other tests away from them, 'gpu: 0' says that none is used, and 'gpumem: GB' how much memory of each. Several lines
+CUDA_VISIBLE_DEVICES. 'gpu: N alone' keeps other tests away from them, 'gpu: 0' hides all, as the options of a block do that keep it on the host, and 'gpumem: GB' how much memory of each. Several lines
 '# gpu: N ARGUMENT' are parts of a script with these arguments, one after the other in one TMPDIR; without a GPU the script runs once, without an argument.
 A test belongs to a tier: check, test (the default) or deep. A tier runs its own tests and those of the tiers before it. A block says 'tier: check' in a
 test or testset. A script says '# tier: check'; each further line '# tier: deep ARGUMENTS' runs the script once more, in that tier with these arguments.
@@ -212,6 +212,14 @@ def gpu_needs(lines, memory, processes, conf):
     return needs
 
 
+def on_host(args):
+    """Do these options keep a program from the GPU? A plain AIJ does whose products and solvers are PETSc's, and a type with -mat_TYPE_device cpu."""
+    kind = re.search(r"(?<!\S)-mat_type (\w+)", args)
+    if not kind or re.search(r"cuda|_for_aij|-petscamb_factor device|-petscamb_mg_graph", args):
+        return False
+    return kind.group(1) == "aij" or "-mat_%s_device cpu" % kind.group(1) in args
+
+
 def block_tests(source, program, tree, conf):
     base = os.path.splitext(os.path.basename(source))[0]
     for entry in flatten(tree, {}):
@@ -237,7 +245,7 @@ def block_tests(source, program, tree, conf):
                 test = Test(name, command.strip(), ranks, TIMEOUT * float(entry.get("timeoutfactor", 1)), expected, entry.get("filter"), entry.get("filter_output"), skip, tier=entry.get("tier", "test"))
                 test.wanted, test.checks = entry.get("output"), int(entry["checks"]) if "checks" in entry else None
                 if conf["AMB_CUDA"]:
-                    test.parts = [need for need, _ in gpu_needs([entry.get("gpu", str(ranks))], entry.get("gpumem"), ranks, conf)]
+                    test.parts = [need for need, _ in gpu_needs([entry.get("gpu", "0" if on_host(args) else str(ranks))], entry.get("gpumem"), ranks, conf)]
                 yield test
 
 
@@ -508,8 +516,9 @@ def judge(test, folder, part=0, gpus=(), more={}):
     return found or [("ok", test.name, "")] * (len(test.parts) == 1)
 
 
-def run_part(test, part, gpus, work, service):
-    """Runs one of the test's commands in the test's folder, and adds its results. A part that fails while it shares a GPU by the service becomes two: it runs again later,
+def run_part(test, part, gpus, work, service, hide=False):
+    """Runs one of the test's commands in the test's folder, and adds its results. hide: a test that has no GPU sees none, so that it starts no context beside those of
+    the service. A part that fails while it shares a GPU by the service becomes two: it runs again later,
     without the service, because another test may have stopped the GPU and cuSPARSE has an error there (docs/testing.md), and alone, because a process that is not one of
     the service's takes the GPU from all that are."""
     begin = time.time()
@@ -517,7 +526,8 @@ def run_part(test, part, gpus, work, service):
         if not part:
             test.folder = tempfile.mkdtemp(prefix="test-", dir=work)
         shares = service.variables if gpus and not test.parts[part].alone else {}
-        results = judge(test, test.folder, part, gpus, shares)
+        hidden = {"CUDA_VISIBLE_DEVICES": ""} if hide and len(test.parts) == 1 and not test.parts[0].count else {}
+        results = judge(test, test.folder, part, gpus, shares or hidden)
         if shares and any(state == "fail" for state, _, _ in results):
             test.again, results = True, []
             test.parts.insert(part + 1, test.parts[part]._replace(alone=True))
@@ -576,7 +586,7 @@ def main():
         # Where there are GPUs, tests of several processes on them come before all: they take the longest there, and others run beside them.
         longest_first = sorted(tests, key=lambda test: (not (conf["gpus"] and test.ranks > 1 and test.parts[0].count), -test.timeout, test.expected is not None, -test.ranks))
         try:
-            for test in dealer.run(longest_first, functools.partial(run_part, work=work, service=service), stopped.is_set):
+            for test in dealer.run(longest_first, functools.partial(run_part, work=work, service=service, hide=bool(conf["gpus"])), stopped.is_set):
                 for state, name, detail in test.results or [("ok", test.name, "")]:
                     count[state] += 1
                     if state == "ok":

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-2-Clause
 # MatLoadEdgeList(), by petscamb graph: ids, columns, line ends, compressed files, the same rows on any number of processes, and each fault with its file and line
+# gpu: 0
 set -u
 . "$(dirname "$0")/../shell/expect.sh"
 cd "$work" || exit 1

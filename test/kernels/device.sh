@@ -133,8 +133,8 @@ cc=${CC:-gcc}
 whole=yes optimise=-O3 fast=()
 if [ $device = no ] && [ $sanitizer = no ]; then # what the library's build does not compile in this way: the program, and C without OpenMP
   for source in "${sources[@]:1}"; do case $source in *.c) c+=("$source") ;; esac done
-  sources=("${sources[0]}" "${c[@]}") whole=no optimise=-O1 # it does not run
-  "$nvcc" --help 2>/dev/null | grep -q -e --Ofast-compile && fast=(--Ofast-compile max)
+  sources=("${sources[0]}" "${c[@]}") whole=no optimise=-O0 fast=(-Xcompiler -fsyntax-only) # it does not run, and the host's half is read only
+  "$nvcc" --help 2>/dev/null | grep -q -e --Ofast-compile && fast+=(--Ofast-compile max)
 fi
 # folders of objects for a type
 declare -A built=()

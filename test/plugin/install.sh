@@ -3,6 +3,7 @@
 # What is around the library: configure.py, a tree whose path has a space in it, make install, the version, bench/cuda/build.sh. Prints ok, not ok or skip.
 #
 # make test sets BUILD, PETSC_DIR, PETSC_ARCH and MPIEXEC.
+# gpu: 0
 # timeoutfactor: 3
 set -u
 . "$(dirname "$0")/../shell/expect.sh"

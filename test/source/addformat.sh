@@ -3,6 +3,7 @@
 # docs/add-a-format.md: the commands of its blocks "sh format" make a matrix type in a copy of the tree, and the conformance programs accept it.
 #
 # make test sets BUILD and MPIEXEC.
+# gpu: 0
 # timeoutfactor: 3
 set -u
 . "$(dirname "$0")/../shell/expect.sh"

@@ -44,6 +44,10 @@ END
 cat >"$work/tests/plain.sh" <<'END'
 echo "ok ${1:-plain} on ${CUDA_VISIBLE_DEVICES:-none}"
 END
+cat >"$work/tests/host.sh" <<'END'
+# gpu: 0
+echo "ok on (${CUDA_VISIBLE_DEVICES-all})"
+END
 printf "# gpu: two\n" >"$work/tests/bad.sh"
 cat >"$work/tests/rows.sh" <<'END'
 # timeoutfactor: 2
@@ -204,7 +208,7 @@ def scripts(found, *files, again=()):
         test.command = test.command.replace("tests/", os.path.abspath("tests") + "/")
     with tempfile.TemporaryDirectory() as place:
         with dealing.Service(found, os.path.join(place, "service")) as service:
-            done = list(dealing.Dealer(2, found).run(tests, lambda test, part, taken: runtests.run_part(test, part, taken, place, service), lambda: False))
+            done = list(dealing.Dealer(2, found).run(tests, lambda test, part, taken: runtests.run_part(test, part, taken, place, service, bool(found)), lambda: False))
         check("tests that run again: %s" % (again,), tuple(test.name for test in tests if test.again) == again)
         shutil.rmtree(os.path.join(place, "service"), ignore_errors=True)
         check("nothing of the tests is left, %d GPUs" % len(found), not os.listdir(place))
@@ -255,6 +259,10 @@ got = scripts(gpus((81920, 0)), "plain.sh")
 check("a script that says nothing has a GPU", got == ["plain.sh: plain on GPU-00-abc"], got)
 got = scripts([], "plain.sh")
 check("without a GPU it runs once, without an argument", got == ["plain.sh: plain on none"], got)
+for found, where in ((gpus((81920, 0)), ""), ([], "all")):
+    got = scripts(found, "host.sh")
+    check("a script without a GPU sees %s" % (where or "none"), got == ["host.sh: on (%s)" % where], got)
+
 
 def service(name, want, again=(), found=((81920, 0),), calls="-d\nquit\n"):
     """The tests of service.sh, and what the feigned service was asked for."""
@@ -300,6 +308,10 @@ for key in ("AMB_PRECISION", "AMB_SCALAR", "AMB_OPENMP", "AMB_ZLIB", "AMB_LZMA",
 block = "/*TEST\n  test:\n    nsize: {{1 3}}\n  test:\n    suffix: one\n    gpu: 1 alone\n    gpumem: 7.5\n    nsize: 2\nTEST*/\n"
 needs = [test.parts[0] for test in runtests.block_tests("p.c", "p", runtests.parse_block(block), conf)]
 check("a program has a GPU for each process, or what its block says", needs == [Need(1), Need(2, False, 2, 2), Need(1, True, 7.5, 2)], needs)
+block = "/*TEST\n  test:\n    args: -mat_type {{aij amb}} %s\nTEST*/\n"
+for args, want in (("", [0, 1]), ("-mat_amb_device cpu", [0, 0]), ("-ref_mat_type aij -petscamb_for_aij amb", [1, 1]), ("-mat_amb_device cpu -vec_type cuda", [1, 1])):
+    needs = [test.parts[0].count for test in runtests.block_tests("p.c", "p", runtests.parse_block(block % args), conf)]
+    check("options that keep a program on the host: %s" % (args or "none"), needs == want, needs)
 sys.exit(failed)
 END
 exit $failed

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-2-Clause
 # The command lines of the programs in bin/: -h, --version, names that do not exist, and the verdict of petscamb info. No time is judged.
+# gpu: 0
 # timeoutfactor: 3
 set -u
 . "$(dirname "$0")/../shell/expect.sh"

@@ -3,6 +3,7 @@
 # A disk without room while petscamb writes: exit code 1, one line that names the file, and no part of a file that could be taken for the whole. Prints ok or not ok for each.
 #
 # make test sets BIN; by hand, bin/ serves.
+# gpu: 0
 set -u
 root=$(cd "$(dirname "$0")/../.." && pwd)
 BIN=${BIN:-$root/bin}

@@ -3,6 +3,7 @@
 # What make run rests on: the rounds of petscamb solve, and what bench/run.py makes of them. No time is judged. Prints ok, not ok or skip for each.
 #
 # make test sets BIN, MPIEXEC and PYTHON.
+# gpu: 0
 set -u
 root=$(cd "$(dirname "$0")/../.." && pwd)
 work=$(mktemp -d "${TMPDIR:-/tmp}/petscamb-rounds-XXXXXX")

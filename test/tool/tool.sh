@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # What bin/petscamb writes besides its tables: pictures, results as values, their comparison with earlier ones, warnings, progress; the manual page and the
 # completion of the shell. Numbers are compared with each other; no time is judged.
+# gpu: 0
 set -u
 . "$(dirname "$0")/../shell/expect.sh"
 cd "$work" || exit 1
