@@ -66,7 +66,6 @@ static inline int SysTunePatience(int one, int threads)
 /* Patience on a device: SYS_TUNE_DEVICE_CONVERT products plus SYS_TUNE_DEVICE_FIXED seconds, the cost of a conversion */
 #define SYS_TUNE_DEVICE_CONVERT 15      /* products */
 #define SYS_TUNE_DEVICE_FIXED   1.5e-4  /* seconds, for any matrix */
-#define SYS_TUNE_DEVICE_FIRST   3.5e-3  /* seconds more of a process's first conversion, which loads the kernels: 3.8 ms on an H200 */
 #define SYS_TUNE_DEVICE_LATENCY 3.e-6   /* seconds of the shortest product */
 #define SYS_TUNE_DEVICE_ENTRY   2.5e-12 /* seconds of a product, per nonzero */
 #define SYS_TUNE_DEVICE_UPDATE  10      /* products with new values before an update, which took as long as four products; the first took longer */

@@ -16,7 +16,6 @@ static void MatShadowSetPatience(MatShadow *s)
 {
   MatShadowPatience *p = &s->patience;
 
-  p->first = 0;
   if (!MatShadowOnDevice(s)) {
     const int threads = MatAIJThreads(s->nz);
 
@@ -27,15 +26,12 @@ static void MatShadowSetPatience(MatShadow *s)
     p->update  = SysTunePatience(SYS_TUNE_UPDATE, threads);
     p->lasting = SysTunePatience(SYS_TUNE_LASTING, threads);
   } else {
-    const double product = SYS_TUNE_DEVICE_LATENCY + SYS_TUNE_DEVICE_ENTRY * (double)s->nz;
-
-    p->convert = SYS_TUNE_DEVICE_CONVERT + (PetscInt)(SYS_TUNE_DEVICE_FIXED / product);
-    p->first   = (PetscInt)(SYS_TUNE_DEVICE_FIRST / product);
+    p->convert = SYS_TUNE_DEVICE_CONVERT + (PetscInt)(SYS_TUNE_DEVICE_FIXED / (SYS_TUNE_DEVICE_LATENCY + SYS_TUNE_DEVICE_ENTRY * (double)s->nz));
     p->tune    = s->nz > SYS_TUNE_LARGE ? SYS_TUNE_DEVICE_LARGE : SYS_TUNE_DEVICE_SMALL;
     p->update  = SYS_TUNE_DEVICE_UPDATE;
     p->lasting = SYS_TUNE_DEVICE_LASTING;
   }
-  if ((s->level && p->convert < SYS_TUNE_LEVEL) || MatAIJIsDeferred(s->owner)) p->convert = p->first = p->update = 0; /* a deferred matrix has no AIJ for the first products */
+  if ((s->level && p->convert < SYS_TUNE_LEVEL) || MatAIJIsDeferred(s->owner)) p->convert = p->update = 0; /* a deferred matrix has no AIJ for the first products */
 }
 
 MatShadowConversions MatShadowConverted;
@@ -46,16 +42,6 @@ static PetscLogDouble MatShadowModelConvert(const MatShadow *s)
   const double bytes = (double)sizeof(PetscScalar) * (double)s->nz;
 
   return SYS_TUNE_CONVERT_FIXED + SYS_TUNE_CONVERT_ENTRY * (double)s->nz + SYS_TUNE_CONVERT_ROW * (double)s->owner->rmap->n + (bytes >= SYS_TUNE_MAPPED_BYTES ? SYS_TUNE_MAPPED_BYTE * bytes : 0);
-}
-
-/* Returns whether a waiting matrix had enough products to convert. On the device those of all sets of values count, less what an update of each costs:
-   the host, which measures, expects sets by MatShadowExpectEarly(). */
-static PetscBool MatShadowIsRepaid(const MatShadow *s, PetscInt convert)
-{
-  const PetscInt first = MatShadowConverted.device ? 0 : s->patience.first;
-
-  if (!MatShadowMeasures(s) || s->served >= convert + first) return PETSC_TRUE;
-  return (PetscBool)(MatShadowOnDevice(s) && s->products - SYS_TUNE_DEVICE_UPDATE * s->past.sets >= convert + first);
 }
 
 /* Begins a set of values in this pattern. The average caps one set's products, so that it soon forgets a long first solve. */
@@ -204,7 +190,6 @@ static PetscErrorCode MatShadowConvert(Mat A, MatShadow *s, const MatShadowCSR *
   PetscFunctionBegin;
   PetscCall(PetscLogEventBegin(MAT_ShadowConvert, A, 0, 0, 0));
   PetscCall(PetscTime(&t0));
-  if (MatShadowOnDevice(s)) MatShadowConverted.device = PETSC_TRUE;
   s->info.time_convert = 0;
   if (MatShadowOnDevice(s) && !csr->A.nz) s->info.reason = "no entries";
   else PetscCall((*(MatShadowOnDevice(s) ? MatShadowTuneConvertDevice : MatShadowTuneConvertHost))(A, s, csr));
@@ -303,7 +288,7 @@ PetscErrorCode MatShadowChoose(Mat A, MatShadow *s, PetscBool transpose, MatShad
     const PetscInt convert = s->past.early ? PetscMin(patience->samples, patience->convert) : patience->convert;
     PetscBool      ready   = PETSC_TRUE;
 
-    if (!MatShadowIsRepaid(s, convert)) {
+    if (measure && s->served < convert) {
       if (!device && s->served >= convert - patience->samples) run->trial = trial;
       PetscFunctionReturn(PETSC_SUCCESS);
     }
@@ -411,7 +396,7 @@ PetscErrorCode MatShadowLeavesToAIJ(Mat A, PetscBool transpose, MatShadowCSR *cs
   if (!MatShadowOnDevice(s)) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatShadowCheckState(A, s, csr));
   if (!csr->A.nz) PetscFunctionReturn(PETSC_SUCCESS);
-  if (s->phase == MAT_SHADOW_WAITING) *leaves = (PetscBool)(!MatShadowIsRepaid(s, s->patience.convert) || (MatShadowMeasures(s) && s->patience.convert >= SYS_TUNE_LEVEL));
+  if (s->phase == MAT_SHADOW_WAITING) *leaves = (PetscBool)(MatShadowMeasures(s) && (s->served < s->patience.convert || s->patience.convert >= SYS_TUNE_LEVEL));
   else *leaves = (PetscBool)(s->phase == MAT_SHADOW_DECLINED || (s->phase == MAT_SHADOW_CURRENT && s->trial[transpose].verdict == MAT_SHADOW_FOR_AIJ));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

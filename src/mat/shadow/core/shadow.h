@@ -61,10 +61,10 @@ typedef struct {
   PetscBool           format; /* the trial counts the product for the format */
 } MatShadowRun;
 
-/* Products that repay a conversion, what the process's first on a device costs more, tuning on the device, and an update; products of one set of values
-   after which the next is updated at once; and products on one side of a trial's round */
+/* Products that repay a conversion, tuning on the device, and an update; products of one set of values after which the next is updated at once; and
+   products on one side of a trial's round */
 typedef struct {
-  PetscInt convert, first, tune, update, lasting, samples;
+  PetscInt convert, tune, update, lasting, samples;
 } MatShadowPatience;
 
 /* The history of the current pattern */
@@ -255,12 +255,11 @@ static inline PetscErrorCode MatShadowCheckStatus(SysStatus status, PetscBool *d
 
 /* ------------------------------------------------- tuning ------------------------------------------------- */
 
-/* Conversions in this process; those on the host in the thread's CPU time, which other programs do not lengthen */
+/* Conversions on the host in this process, in the thread's CPU time, which other programs do not lengthen */
 typedef struct {
   PetscLogDouble begin;            /* of the first matrix */
   PetscLogDouble early;            /* seconds of conversions by MatShadowExpectEarly() */
   PetscLogDouble actual, expected; /* seconds of all conversions in this thread, measured and predicted */
-  PetscBool      device;           /* a matrix was converted on a device: its kernels are loaded */
 } MatShadowConversions;
 extern MatShadowConversions MatShadowConverted;
 

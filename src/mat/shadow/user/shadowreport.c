@@ -68,7 +68,7 @@ static PetscErrorCode ReportAddReason(ReportReason list[], const char text[], Pe
 static const char *ReportReasonOf(const MatShadow *s)
 {
   if (s->phase == MAT_SHADOW_DECLINED) return s->info.reason;
-  if (s->made[0] < s->patience.convert + s->patience.first) return "fewer products than a conversion takes";
+  if (s->made[0] < s->patience.convert) return "fewer products than a conversion takes";
   return s->fresh ? "new values before the products repaid a conversion" : "new patterns before the products repaid a conversion";
 }
 
