@@ -198,10 +198,11 @@ run: bin examples
 runtests = @$(context) $(PYTHON) test/runtests.py --tier $1 $(if $(TESTS),--match $(call quote,$(TESTS))) $(LONGEST:%=--longest %)
 quick = $(shell grep -lE '^ *tier: check' $(tests) $(ksp) /dev/null)
 
-test: all examples $(if $(AMB_NVCC),cuda-check $(if $(TESTS),$(if $(findstring device,$(TESTS)),cuda-float),cuda-float))
+# test/kernels/cudacheck.sh makes cuda-check beside the other tests
+test: all examples $(if $(AMB_NVCC),$(if $(TESTS),$(if $(findstring device,$(TESTS)),cuda-float),cuda-float))
 	$(call runtests,test)
 
-check-deep: all examples $(if $(AMB_NVCC),cuda-check cuda-float)
+check-deep: all examples $(if $(AMB_NVCC),cuda-float)
 	$(call runtests,deep)
 
 check-sanitizers: TESTS := *+sanitize threads.sh fuzz.sh valgrind.sh
