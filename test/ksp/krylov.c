@@ -1378,7 +1378,7 @@ int main(int argc, char **argv)
       args: -mat_type amb -mat_shadow_halo nccl
   testset:
     requires: double
-    args: -mat_shadow_tune off -options_left 0
+    args: -mat_shadow_tune off -options_left 0 -options_suppress_deprecated_warnings
     checks: 18
     test:
       suffix: smoothers

@@ -31,7 +31,9 @@ done
 touch "$tree/build/$build/conf.json" "$tree/src/petscamb.c"
 cd "$tree" || exit 1
 expect "path with a space: make where" 0 "^$tree/build/$build/lib/libpetscamb.so$" make_here -s where
-expect "path with a space: make check" 0 "^[12] passed, 0 failed" make_here check
+if [ -e "$BUILD/examples/ex2" ]; then expect "path with a space: make check" 0 "^[12] passed, 0 failed" make_here check; else
+  echo "skip path with a space: make check: PETSc's examples are not installed"
+fi
 
 # ------------------------------------------------- configure -------------------------------------------------
 
