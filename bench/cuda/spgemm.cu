@@ -91,18 +91,18 @@ struct Ours {
   void Free()
   {
     SpgemmDeviceDestroy(&S, M.stream);
-    SpgemmDeviceRelease(M.context, C.i, M.stream);
-    SpgemmDeviceRelease(M.context, C.j, M.stream);
-    SpgemmDeviceRelease(M.context, C.a, M.stream);
+    SysPoolRelease(C.i, M.stream);
+    SysPoolRelease(C.j, M.stream);
+    SysPoolRelease(C.a, M.stream);
     C = Result();
   }
   SysStatus Count() { return SpgemmDeviceCreate(M.context, SPGEMM_AB, accumulator, &A, &A, NULL, M.stream, &S, &info); }
   void      Allocate()
   {
     C.nz = (int64_t)info.nonzeros;
-    CallSpgemm("allocation", SpgemmDeviceAllocate(M.context, sizeof(int) * (size_t)(A.m + 1), (void **)&C.i, M.stream), info);
-    CallSpgemm("allocation", SpgemmDeviceAllocate(M.context, sizeof(int) * (size_t)C.nz, (void **)&C.j, M.stream), info);
-    CallSpgemm("allocation", SpgemmDeviceAllocate(M.context, sizeof(SysScalar) * (size_t)C.nz, (void **)&C.a, M.stream), info);
+    CallSpgemm("allocation", SysPoolAllocate(sizeof(int) * (size_t)(A.m + 1), &C.i, M.stream), info);
+    CallSpgemm("allocation", SysPoolAllocate(sizeof(int) * (size_t)C.nz, &C.j, M.stream), info);
+    CallSpgemm("allocation", SysPoolAllocate(sizeof(SysScalar) * (size_t)C.nz, &C.a, M.stream), info);
   }
   void Fill(bool values) { CallSpgemm("fill", SpgemmDeviceFill(S, &A, &A, NULL, C.i, C.j, values ? C.a : NULL, M.stream), info); }
   void Revalue() { CallSpgemm("new values", SpgemmDeviceRevalue(S, &A, &A, NULL, C.i, C.j, C.a, M.stream), info); }
@@ -344,9 +344,9 @@ static void Galerkin(const Machine &M, const Matrix &A, const DeviceMatrix &D, c
     Result        C;
     const double  t = Milliseconds(M, [&] {
       CallSpgemm("count", SpgemmDeviceCreate(M.context, SPGEMM_PTAP, SPGEMM_AUTO, &D.csr, &E.csr, NULL, M.stream, &S, &info), info);
-      CallSpgemm("allocation", SpgemmDeviceAllocate(M.context, sizeof(int) * (size_t)(P.n + 1), (void **)&C.i, M.stream), info);
-      CallSpgemm("allocation", SpgemmDeviceAllocate(M.context, sizeof(int) * (size_t)info.nonzeros, (void **)&C.j, M.stream), info);
-      CallSpgemm("allocation", SpgemmDeviceAllocate(M.context, sizeof(SysScalar) * (size_t)info.nonzeros, (void **)&C.a, M.stream), info);
+      CallSpgemm("allocation", SysPoolAllocate(sizeof(int) * (size_t)(P.n + 1), &C.i, M.stream), info);
+      CallSpgemm("allocation", SysPoolAllocate(sizeof(int) * (size_t)info.nonzeros, &C.j, M.stream), info);
+      CallSpgemm("allocation", SysPoolAllocate(sizeof(SysScalar) * (size_t)info.nonzeros, &C.a, M.stream), info);
       CallSpgemm("fill", SpgemmDeviceFill(S, &D.csr, &E.csr, NULL, C.i, C.j, C.a, M.stream), info);
     });
 
@@ -358,9 +358,9 @@ static void Galerkin(const Machine &M, const Matrix &A, const DeviceMatrix &D, c
     }
     SpgemmDeviceGetInfo(S, &info);
     SpgemmDeviceDestroy(&S, M.stream);
-    SpgemmDeviceRelease(M.context, C.i, M.stream);
-    SpgemmDeviceRelease(M.context, C.j, M.stream);
-    SpgemmDeviceRelease(M.context, C.a, M.stream);
+    SysPoolRelease(C.i, M.stream);
+    SysPoolRelease(C.j, M.stream);
+    SysPoolRelease(C.a, M.stream);
   }
   printf("  P^T A P, %lld columns of P, %zu nonzeros: %.3f ms, new values %.3f, the first time %.3f; %.0f products, %.0f nonzeros, %.0f MB kept, %.0f MB at most\n", (long long)P.n, P.j.size(), Median(whole), Median(again), Median(kept), info.products,
          info.nonzeros, info.bytes_kept / 1e6, info.bytes_peak / 1e6);
@@ -488,7 +488,7 @@ static bool OneMatrix(const Machine &M, const Options &o, const std::string &nam
          ours.info.lines, ours.info.bytes_peak / (ours.info.nonzeros * (sizeof(int) + sizeof(SysScalar)) + 4. * (double)A.m), info.bytes_kept / (ours.info.nonzeros * (sizeof(int) + sizeof(SysScalar)) + 4. * (double)A.m));
   fflush(stdout);
   if (o.galerkin) Galerkin(M, A, D, name, o.repeat);
-  SpgemmDeviceContextTrim(M.context);
+  SysPoolTrim();
   for (int alg = 0; alg < (o.alone ? 0 : 4); alg++) {
     static const cusparseSpGEMMAlg_t algorithms[] = {CUSPARSE_SPGEMM_ALG1, CUSPARSE_SPGEMM_ALG2, CUSPARSE_SPGEMM_ALG3, CUSPARSE_SPGEMM_DEFAULT};
     Cusparse                         peer(M, D.csr, algorithms[alg]);

@@ -995,7 +995,7 @@ static size_t FreeMemory()
   size_t free, total;
 
   CallCuda(cudaDeviceSynchronize());
-  SpgemmDeviceContextTrim(context);
+  SysPoolTrim();
   CallCuda(cudaMemGetInfo(&free, &total));
   return free;
 }

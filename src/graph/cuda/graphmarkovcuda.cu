@@ -194,16 +194,16 @@ static __global__ void __launch_bounds__(SYS_THREADS) MarkovKeep(int m, const in
 
 static SysStatus MarkovAllocate(GraphMarkov *g, MarkovRows *rows, SysStream stream)
 {
-  if (!rows->i) SYS_CALL(SpgemmDeviceAllocate(g->context, ((size_t)rows->m + 1) * sizeof(int), (void **)&rows->i, stream));
-  SYS_CALL(SpgemmDeviceAllocate(g->context, (size_t)(rows->nz ? rows->nz : 1) * sizeof(int), (void **)&rows->j, stream));
-  return SpgemmDeviceAllocate(g->context, (size_t)(rows->nz ? rows->nz : 1) * sizeof(SysScalar), (void **)&rows->a, stream);
+  if (!rows->i) SYS_CALL(SysPoolAllocate(((size_t)rows->m + 1) * sizeof(int), &rows->i, stream));
+  SYS_CALL(SysPoolAllocate((size_t)(rows->nz ? rows->nz : 1) * sizeof(int), &rows->j, stream));
+  return SysPoolAllocate((size_t)(rows->nz ? rows->nz : 1) * sizeof(SysScalar), &rows->a, stream);
 }
 
 static void MarkovRelease(GraphMarkov *g, MarkovRows *rows, SysStream stream)
 {
-  if (rows->i) SpgemmDeviceRelease(g->context, rows->i, stream);
-  if (rows->j) SpgemmDeviceRelease(g->context, rows->j, stream);
-  if (rows->a) SpgemmDeviceRelease(g->context, rows->a, stream);
+  if (rows->i) SysPoolRelease(rows->i, stream);
+  if (rows->j) SysPoolRelease(rows->j, stream);
+  if (rows->a) SysPoolRelease(rows->a, stream);
   rows->i = rows->j = NULL;
   rows->a           = NULL;
 }
@@ -224,7 +224,7 @@ static SysStatus MarkovExpand(GraphMarkov *g, int64_t from, int64_t to, int begi
     SYS_CUDA(cudaMemsetAsync(E->i, 0, ((size_t)E->m + 1) * sizeof(*i), stream));
     return SYS_SUCCESS;
   }
-  SYS_CALL(SpgemmDeviceAllocate(g->context, ((size_t)E->m + 1) * sizeof(*i), (void **)&i, stream));
+  SYS_CALL(SysPoolAllocate(((size_t)E->m + 1) * sizeof(*i), &i, stream));
   status = SysLaunch(MarkovShift, SysBlocksLoop(E->m + 1), SYS_THREADS, 0, stream, E->m + 1, g->M.i + from, -begin, i);
   part.i = i;
   if (!status) status = SpgemmDeviceCreate(g->context, SPGEMM_AB, SPGEMM_AUTO, &part, &g->M, &none, stream, &product, &info);
@@ -232,7 +232,7 @@ static SysStatus MarkovExpand(GraphMarkov *g, int64_t from, int64_t to, int begi
   if (!status) status = MarkovAllocate(g, E, stream);
   if (!status) status = SpgemmDeviceFill(product, &part, &g->M, &none, E->i, E->j, E->a, stream);
   SpgemmDeviceDestroy(&product, stream);
-  SpgemmDeviceRelease(g->context, i, stream);
+  SysPoolRelease(i, stream);
   return status;
 }
 
@@ -249,7 +249,7 @@ static SysStatus MarkovReduce(GraphMarkov *g, const GraphMarkovOptions *o, const
   N->m = E->m;
   SYS_CALL(SysDeviceAllocate(&scratch.memory, (size_t)m * sizeof(*kept)));
   kept = (MarkovKept *)scratch.memory;
-  SYS_CALL(SpgemmDeviceAllocate(g->context, ((size_t)m + 1) * sizeof(int), (void **)&N->i, stream));
+  SYS_CALL(SysPoolAllocate(((size_t)m + 1) * sizeof(int), &N->i, stream));
   SYS_CUDA(cudaMemsetAsync(N->i, 0, sizeof(int), stream));
   SYS_CALL(SysLaunch(MarkovInflate, blocks, SYS_THREADS, 0, stream, m, E->i, E->a, (SysReal)o->inflation, (SysReal)o->prune, keep, N->i + 1, kept));
   SYS_CUDA(SysInclusiveSum(NULL, bytes, N->i + 1, N->i + 1, m, stream));

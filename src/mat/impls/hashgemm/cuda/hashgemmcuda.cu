@@ -67,16 +67,13 @@ static SysStatus HashGEMMPatternSum(const SysCSR *A, HashGEMMPattern *all, HashG
   return SYS_SUCCESS;
 }
 
-SysStatus HashGEMMDeviceFingerprint(SpgemmDeviceContext *context, const SysCSR *A, SysStream stream, uint64_t *fingerprint, int *ascending)
+SysStatus HashGEMMDeviceFingerprint(const SysCSR *A, SysStream stream, uint64_t *fingerprint, int *ascending)
 {
-  void           *all;
+  SysScratch      all;
   HashGEMMPattern host;
-  SysStatus       status;
 
-  SYS_CALL(SpgemmDeviceAllocate(context, sizeof(HashGEMMPattern), &all, stream));
-  status = HashGEMMPatternSum(A, (HashGEMMPattern *)all, &host, stream);
-  SpgemmDeviceRelease(context, all, stream);
-  if (status) return status;
+  SYS_CALL(SysScratchAllocate(&all, sizeof(host), (cudaStream_t)stream));
+  SYS_CALL(HashGEMMPatternSum(A, (HashGEMMPattern *)all.memory, &host, stream));
   *fingerprint = host.fingerprint;
   *ascending   = host.down == host.begins;
   return SYS_SUCCESS;
@@ -164,19 +161,16 @@ static __global__ void __launch_bounds__(SYS_THREADS) HashGEMMCutLengthsKernel(H
   }
 }
 
-SysStatus HashGEMMDeviceCutStarts(SpgemmDeviceContext *context, const HashGEMMDeviceCutRows *rows, int64_t m, int n, int *di, int *oi, SysStream stream)
+SysStatus HashGEMMDeviceCutStarts(const HashGEMMDeviceCutRows *rows, int64_t m, int n, int *di, int *oi, SysStream stream)
 {
-  size_t      bytes = 0;
-  void       *work;
-  cudaError_t error;
+  size_t     bytes = 0;
+  SysScratch work;
 
   SYS_CALL(SysLaunch(HashGEMMCutLengthsKernel, SysBlocks(m + 1, SYS_THREADS), SYS_THREADS, 0, stream, *rows, m, n, di, oi));
   SYS_CUDA(SysInclusiveSum(NULL, bytes, di + 1, di + 1, (int)m, (cudaStream_t)stream));
-  SYS_CALL(SpgemmDeviceAllocate(context, bytes, &work, stream));
-  error = SysInclusiveSum(work, bytes, di + 1, di + 1, (int)m, (cudaStream_t)stream);
-  if (!error) error = SysInclusiveSum(work, bytes, oi + 1, oi + 1, (int)m, (cudaStream_t)stream);
-  SpgemmDeviceRelease(context, work, stream);
-  SYS_CUDA(error);
+  SYS_CALL(SysScratchAllocate(&work, bytes, (cudaStream_t)stream));
+  SYS_CUDA(SysInclusiveSum(work.memory, bytes, di + 1, di + 1, (int)m, (cudaStream_t)stream));
+  SYS_CUDA(SysInclusiveSum(work.memory, bytes, oi + 1, oi + 1, (int)m, (cudaStream_t)stream));
   return SYS_SUCCESS;
 }
 

@@ -12,7 +12,7 @@ extern "C" {
 
 /* Sets a fingerprint that matrices with the same pattern share; it differs from HashGEMMFingerprint()'s. Sets *ascending to 0 if a row's columns do
    not ascend, or repeat. Waits for the device. */
-SysStatus HashGEMMDeviceFingerprint(SpgemmDeviceContext *, const SysCSR *, SysStream, uint64_t *fingerprint, int *ascending);
+SysStatus HashGEMMDeviceFingerprint(const SysCSR *, SysStream, uint64_t *fingerprint, int *ascending);
 
 /* Merges two matrices as in hashgemmrows.h: the second's columns, renumbered by map unless NULL, follow from n on. A matrix without entries may lack
    arrays. NULL among i, j and a: not computed. */
@@ -27,7 +27,7 @@ typedef struct {
 SysStatus HashGEMMDeviceCutValues(const HashGEMMDeviceCutRows *, int64_t m, const int *di, const int *oi, SysScalar *da, SysScalar *oa, SysStream);
 
 /* The pattern of cut rows: where the rows of both parts begin, then their columns */
-SysStatus HashGEMMDeviceCutStarts(SpgemmDeviceContext *, const HashGEMMDeviceCutRows *, int64_t m, int n, int *di, int *oi, SysStream);
+SysStatus HashGEMMDeviceCutStarts(const HashGEMMDeviceCutRows *, int64_t m, int n, int *di, int *oi, SysStream);
 SysStatus HashGEMMDeviceCutColumns(const HashGEMMDeviceCutRows *, int64_t m, int n, const int *map, const int *di, const int *oi, int *dj, int *oj, SysStream);
 
 /* Marks the columns from n on that occur; they end the rows */

@@ -47,12 +47,6 @@ void SpgemmDeviceContextLimit(SpgemmDeviceContext *context, size_t shared)
   context->limits = SpgemmDeviceLimits(shared);
 }
 
-void SpgemmDeviceContextTrim(SpgemmDeviceContext *context)
-{
-  (void)context;
-  SysPoolTrim();
-}
-
 void SpgemmDeviceContextDestroy(SpgemmDeviceContext **context)
 {
   if (!*context) return;
@@ -65,18 +59,6 @@ void SpgemmDeviceContextDestroy(SpgemmDeviceContext **context)
   if ((*context)->counters) (void)cudaFreeHost((*context)->counters);
   free(*context);
   *context = NULL;
-}
-
-SysStatus SpgemmDeviceAllocate(SpgemmDeviceContext *context, size_t bytes, void **memory, SysStream stream)
-{
-  (void)context;
-  return SysPoolAllocate(bytes, memory, stream);
-}
-
-void SpgemmDeviceRelease(SpgemmDeviceContext *context, void *memory, SysStream stream)
-{
-  (void)context;
-  SysPoolRelease(memory, stream);
 }
 
 /* ---- Kinds of products ---- */

@@ -36,12 +36,7 @@ typedef struct _SpgemmDevice        SpgemmDevice;
 
 SysStatus SpgemmDeviceContextCreate(SpgemmDeviceContext **);
 void      SpgemmDeviceContextLimit(SpgemmDeviceContext *, size_t shared); /* limits shared memory a block, as on a smaller device */
-void      SpgemmDeviceContextTrim(SpgemmDeviceContext *);                 /* SysPoolTrim() */
 void      SpgemmDeviceContextDestroy(SpgemmDeviceContext **);
-
-/* Result memory: SysPoolAllocate(), SysPoolRelease() */
-SysStatus SpgemmDeviceAllocate(SpgemmDeviceContext *, size_t bytes, void **, SysStream);
-void      SpgemmDeviceRelease(SpgemmDeviceContext *, void *, SysStream);
 
 /* Counts the result's entries, and computes the first of two products. The operands must not change until SpgemmDeviceFill(). After a failure the
    figures tell the product's size. B is the second matrix, P or R in PTAP and RART; C matters only for ABC. The accumulator computes the rows that it

@@ -12,7 +12,7 @@
 
 SysStatus SpgemmTake(SpgemmDevice *S, size_t bytes, SpgemmArray *array, cudaStream_t stream)
 {
-  const SysStatus status = SpgemmDeviceAllocate(S->context, bytes, &array->data, stream);
+  const SysStatus status = SysPoolAllocate(bytes, &array->data, stream);
 
   if (status) {
     S->info.bytes_asked = (double)(bytes ? bytes : 1);
@@ -28,7 +28,7 @@ void SpgemmDrop(SpgemmDevice *S, std::initializer_list<SpgemmArray *> arrays, cu
 {
   for (SpgemmArray *array : arrays) {
     if (!array->data) continue;
-    SpgemmDeviceRelease(S->context, array->data, stream);
+    SysPoolRelease(array->data, stream);
     S->bytes -= (double)array->bytes;
     array->data  = NULL;
     array->bytes = 0;

@@ -141,7 +141,7 @@ PetscErrorCode HashGEMMDeviceRoom(Mat C, PetscBool *enough)
   bytes = (64 << 20) + csr.m * (double)sizeof(PetscInt) + csr.i[csr.m] * (double)(sizeof(PetscInt) + sizeof(PetscScalar)); /* including gaps between arrays */
   PetscCallCUDA(cudaMemGetInfo(&available, &total));
   if ((double)available < bytes + (double)total / 8 && HashGEMMDeviceContext) {
-    SpgemmDeviceContextTrim(HashGEMMDeviceContext);
+    SysPoolTrim();
     PetscCallCUDA(cudaMemGetInfo(&available, &total));
   }
   *enough = (PetscBool)((double)available >= bytes);
@@ -161,12 +161,12 @@ PetscErrorCode HashGEMMDeviceMake(SpgemmType type, SpgemmAccumulator accumulator
   rows->nz = (int64_t)info->nonzeros;
   if (*status || !rows->nz) PetscFunctionReturn(PETSC_SUCCESS);
   info->bytes_asked = (double)rows->nz * sizeof(*rows->j);
-  *status           = SpgemmDeviceAllocate(HashGEMMDeviceContext, (rows->m + 1) * sizeof(*rows->i), (void **)&rows->i, stream);
-  if (!*status) *status = SpgemmDeviceAllocate(HashGEMMDeviceContext, rows->nz * sizeof(*rows->j), (void **)&rows->j, stream);
+  *status           = SysPoolAllocate((rows->m + 1) * sizeof(*rows->i), &rows->i, stream);
+  if (!*status) *status = SysPoolAllocate(rows->nz * sizeof(*rows->j), &rows->j, stream);
   if (!*status) *status = SpgemmDeviceFill(*spgemm, &factor[0], &factor[1], &factor[2], rows->i, rows->j, NULL, stream);
   if (*status) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCallCUDA(cudaEventRecord(hashgemm_made, stream));
-  if (SpgemmDeviceAllocate(HashGEMMDeviceContext, rows->nz * sizeof(*rows->a), (void **)&rows->a, stream)) rows->a = NULL;
+  if (SysPoolAllocate(rows->nz * sizeof(*rows->a), &rows->a, stream)) rows->a = NULL;
   else *status = SpgemmDeviceFirstValues(*spgemm, &factor[0], &factor[1], &factor[2], rows->i, rows->j, rows->a, stream);
   SpgemmDeviceGetInfo(*spgemm, info);
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -180,7 +180,7 @@ PetscErrorCode HashGEMMDeviceLook(Mat A, uint64_t *fingerprint, int *ascending, 
   PetscCall(HashGEMMDeviceStart(done));
   if (!*done) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(HashGEMMDeviceGetCSR(A, &csr));
-  PetscCall(HashGEMMDeviceCheck(HashGEMMDeviceFingerprint(HashGEMMDeviceContext, &csr, PetscDefaultCudaStream, fingerprint, ascending), done));
+  PetscCall(HashGEMMDeviceCheck(HashGEMMDeviceFingerprint(&csr, PetscDefaultCudaStream, fingerprint, ascending), done));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -279,15 +279,15 @@ PetscErrorCode HashGEMMDeviceSymbolic(Mat C, SpgemmType type, HashGEMMProduct *p
   if (status == SYS_TOO_LARGE) PetscCall(HashGEMMCheck(PETSC_COMM_SELF, status, info.nonzeros, 0, 0));
   PetscCall(HashGEMMDeviceCheck(status, done));
   if (*done && rows.nz) PetscCall(HashGEMMDeviceAssemble(C, p, factor, &rows, done));
-  SpgemmDeviceRelease(HashGEMMDeviceContext, rows.i, stream);
-  SpgemmDeviceRelease(HashGEMMDeviceContext, rows.j, stream);
-  SpgemmDeviceRelease(HashGEMMDeviceContext, rows.a, stream);
+  SysPoolRelease(rows.i, stream);
+  SysPoolRelease(rows.j, stream);
+  SysPoolRelease(rows.a, stream);
   if (*done) PetscCall(HashGEMMDeviceTell(C, &info));
   else PetscCall(PetscInfo(C, "Not enough memory on the GPU for a product (%.0f nonzeros counted, %.0f bytes requested): it runs on the host\n", info.nonzeros, info.bytes_asked));
   if (*done && rows.nz) PetscFunctionReturn(PETSC_SUCCESS);
   *done = PETSC_FALSE;
   SpgemmDeviceDestroy(&p->device, stream);
-  SpgemmDeviceContextTrim(HashGEMMDeviceContext);
+  SysPoolTrim();
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

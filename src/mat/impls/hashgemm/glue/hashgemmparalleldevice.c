@@ -24,33 +24,28 @@ struct _HashGEMMDeviceParallel {
 
 /* ------------------------------------------------- memory ------------------------------------------------- */
 
-static void HashGEMMDeviceFree(void *memory)
-{
-  SpgemmDeviceRelease(HashGEMMDeviceContext, memory, PetscDefaultCudaStream);
-}
-
 static PetscErrorCode HashGEMMDeviceAllocate(size_t bytes, void *memory, PetscBool *done)
 {
   PetscFunctionBegin;
-  PetscCall(HashGEMMDeviceCheck(SpgemmDeviceAllocate(HashGEMMDeviceContext, bytes, (void **)memory, PetscDefaultCudaStream), done));
+  PetscCall(HashGEMMDeviceCheck(SysPoolAllocate(bytes, memory, PetscDefaultCudaStream), done));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Allocates no values: not all rows have theirs in the pool */
-static PetscErrorCode HashGEMMDeviceAllocatePattern(HashGEMMRows *rows, PetscBool *done)
+static PetscErrorCode HashGEMMDeviceAllocateRows(HashGEMMRows *rows, PetscBool *done)
 {
   PetscFunctionBegin;
   PetscCall(HashGEMMDeviceAllocate((rows->m + 1) * sizeof(*rows->i), &rows->i, done));
   if (*done) PetscCall(HashGEMMDeviceAllocate(rows->nz * sizeof(*rows->j), &rows->j, done));
+  if (*done) PetscCall(HashGEMMDeviceAllocate(rows->nz * sizeof(*rows->a), &rows->a, done));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static void HashGEMMDeviceFreeRows(HashGEMMRows *rows)
 {
   if (!rows->borrowed) {
-    HashGEMMDeviceFree(rows->i);
-    HashGEMMDeviceFree(rows->j);
-    HashGEMMDeviceFree(rows->a);
+    MatAIJPoolRelease(rows->i);
+    MatAIJPoolRelease(rows->j);
+    MatAIJPoolRelease(rows->a);
   }
   rows->i = rows->j = NULL;
   rows->a           = NULL;
@@ -133,14 +128,14 @@ PetscErrorCode HashGEMMDeviceParallelDestroy(HashGEMMParallel *q)
     HashGEMMDeviceFreeRows(&d->right);
     HashGEMMDeviceFreeRows(&d->result);
     for (int k = 0; k < 2; k++) HashGEMMDeviceFreeRows(&d->cut[k]);
-    HashGEMMDeviceFree(d->place);
-    HashGEMMDeviceFree(d->sums);
-    HashGEMMDeviceFree(d->begin);
-    HashGEMMDeviceFree(d->from);
-    HashGEMMDeviceFree(d->sumi);
-    HashGEMMDeviceFree(d->run);
-    HashGEMMDeviceFree(d->runstart);
-    HashGEMMDeviceFree(d->even);
+    MatAIJPoolRelease(d->place);
+    MatAIJPoolRelease(d->sums);
+    MatAIJPoolRelease(d->begin);
+    MatAIJPoolRelease(d->from);
+    MatAIJPoolRelease(d->sumi);
+    MatAIJPoolRelease(d->run);
+    MatAIJPoolRelease(d->runstart);
+    MatAIJPoolRelease(d->even);
   }
   PetscCall(PetscFree(d->marks));
   PetscCall(PetscFree(q->device));
@@ -184,9 +179,9 @@ static PetscErrorCode HashGEMMDeviceGather(const SysCSR csr[2], PetscInt n, cons
     PetscCallCUDA(cudaStreamSynchronize(stream));
     PetscCall(PetscLogGpuToCpu((4 * n + sum) * sizeof(PetscInt)));
   }
-  HashGEMMDeviceFree(dends);
-  HashGEMMDeviceFree(dbegin);
-  HashGEMMDeviceFree(taken);
+  MatAIJPoolRelease(dends);
+  MatAIJPoolRelease(dbegin);
+  MatAIJPoolRelease(taken);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -213,7 +208,7 @@ PetscErrorCode HashGEMMDeviceGetRows(Mat B, const PetscInt rows[], const PetscIn
       if (h->start[k + 1] > h->start[k]) HashGEMMMergeColumns(1, i + k, j, i + n + 1 + k, j, B->cmap->rstart, 0, known, *columns + h->start[k]);
     }
   }
-  HashGEMMDeviceFree(drows);
+  MatAIJPoolRelease(drows);
   PetscCall(PetscFree(j));
   PetscCall(PetscFree2(ends, i));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -233,8 +228,7 @@ PetscErrorCode HashGEMMDeviceMakeLeft(Mat A, PetscBool square, HashGEMMParallel 
   *left = HashGEMMRowsBorrow(&block[0]);
   if (!block[1].n) PetscFunctionReturn(PETSC_SUCCESS);
   *left = (HashGEMMRows){.m = block[0].m + (square ? block[1].n : 0), .n = block[0].n + block[1].n, .nz = block[0].nz + block[1].nz};
-  PetscCall(HashGEMMDeviceAllocatePattern(left, &done));
-  if (done) PetscCall(HashGEMMDeviceAllocate(left->nz * sizeof(*left->a), &left->a, &done));
+  PetscCall(HashGEMMDeviceAllocateRows(left, &done));
   d->failed = (PetscBool)!done;
   if (!done) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(HashGEMMDeviceCheck(HashGEMMDeviceMerge(&block[0], &block[1], (int)block[0].n, NULL, left->i, left->j, left->a, stream), &done));
@@ -268,8 +262,7 @@ PetscErrorCode HashGEMMDeviceMakeRight(Mat B, PetscInt nknown, const PetscInt ma
   right->m  = q->right.m;
   right->n  = q->right.n;
   right->nz = q->right.nz;
-  PetscCall(HashGEMMDeviceAllocatePattern(right, done));
-  if (*done) PetscCall(HashGEMMDeviceAllocate(right->nz * sizeof(*right->a), &right->a, done));
+  PetscCall(HashGEMMDeviceAllocateRows(right, done));
   if (*done && map) PetscCall(HashGEMMDeviceUpload(nknown * sizeof(*map), map, &dmap, done));
   if (*done && q->fetched.n) PetscCall(HashGEMMDeviceUpload(q->fetched.n * sizeof(*d->place), q->fetched.place, &d->place, done));
   if (*done) {
@@ -278,7 +271,7 @@ PetscErrorCode HashGEMMDeviceMakeRight(Mat B, PetscInt nknown, const PetscInt ma
     PetscCall(PetscLogCpuToGpu((right->m - block[0].m + right->nz - nz) * sizeof(PetscInt)));
     PetscCall(HashGEMMDeviceCheck(HashGEMMDeviceMerge(&block[0], &block[1], q->columns.n, dmap, right->i, right->j, NULL, stream), done));
   }
-  HashGEMMDeviceFree(dmap);
+  MatAIJPoolRelease(dmap);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -309,7 +302,7 @@ static PetscErrorCode HashGEMMDeviceTakeRuns(HashGEMMParallel *q)
   if (done && d->even) {
     PetscCall(HashGEMMDeviceCheck(HashGEMMDeviceTakeRows(h->nrun, d->even, d->runstart, d->run, d->right.a, taken, PetscDefaultCudaStream), &done));
     PetscCallCUDA(cudaMemcpyAsync(out, taken, n * sizeof(*out), cudaMemcpyDeviceToHost, PetscDefaultCudaStream));
-    HashGEMMDeviceFree(taken);
+    MatAIJPoolRelease(taken);
   } else {
     for (PetscInt k = 0; k < h->nrun; k++) PetscCallCUDA(cudaMemcpyAsync(out + h->start[k], d->right.a + h->run[2 * k], (h->start[k + 1] - h->start[k]) * sizeof(*out), cudaMemcpyDeviceToHost, PetscDefaultCudaStream));
   }
@@ -348,7 +341,7 @@ PetscErrorCode HashGEMMDeviceRightEnd(HashGEMMParallel *q)
   if (!done) d->failed = PETSC_TRUE;
   if (!done) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(HashGEMMDeviceCheck(HashGEMMDeviceScatter(q->fetched.n, d->place, values, d->right.a, PetscDefaultCudaStream), &done));
-  HashGEMMDeviceFree(values);
+  MatAIJPoolRelease(values);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -441,7 +434,7 @@ static PetscErrorCode HashGEMMDeviceMarkBegin(HashGEMMParallel *q, PetscInt m)
   PetscCall(HashGEMMDeviceCheck(HashGEMMDeviceMarkUsed(m, d->result.i, d->result.j, q->columns.n, used, PetscDefaultCudaStream), &done));
   PetscCallCUDA(cudaMemcpyAsync(d->marks, used, n, cudaMemcpyDeviceToHost, PetscDefaultCudaStream));
   PetscCall(PetscLogGpuToCpu(n));
-  HashGEMMDeviceFree(used);
+  MatAIJPoolRelease(used);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -486,8 +479,8 @@ PetscErrorCode HashGEMMDeviceFetchSums(PetscInt m, const PetscInt degree[], Hash
     PetscCall(PetscFree2(columns, values));
   } else PetscCall(HashGEMMDeviceFetchColumns(q));
   d->taken = done;
-  HashGEMMDeviceFree(taken);
-  HashGEMMDeviceFree(takena);
+  MatAIJPoolRelease(taken);
+  MatAIJPoolRelease(takena);
   PetscCall(PetscFree(sums));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -557,7 +550,7 @@ PetscErrorCode HashGEMMDeviceTakeValues(PetscInt m, HashGEMMParallel *q, SpgemmI
     PetscCall(PetscMalloc1(d->ntaken, &host));
     PetscCallCUDA(cudaMemcpyAsync(host, taken, d->ntaken * sizeof(*taken), cudaMemcpyDeviceToHost, PetscDefaultCudaStream));
     PetscCall(PetscLogGpuToCpu(d->ntaken * sizeof(*taken)));
-    HashGEMMDeviceFree(taken);
+    MatAIJPoolRelease(taken);
   }
   PetscCallCUDA(cudaStreamSynchronize(PetscDefaultCudaStream));
   if (done && d->ntaken) {
@@ -608,7 +601,7 @@ PetscErrorCode HashGEMMDeviceMakeBlocks(const HashGEMMCut *cut, PetscInt far, Ha
     d->cut[k] = (HashGEMMRows){.m = cut->m, .n = k ? far : cut->n};
     if (done) PetscCall(HashGEMMDeviceAllocate((cut->m + 1) * sizeof(*d->cut[k].i), &d->cut[k].i, &done));
   }
-  if (done) PetscCall(HashGEMMDeviceCheck(HashGEMMDeviceCutStarts(HashGEMMDeviceContext, &rows, cut->m, cut->n, d->cut[0].i, d->cut[1].i, stream), &done));
+  if (done) PetscCall(HashGEMMDeviceCheck(HashGEMMDeviceCutStarts(&rows, cut->m, cut->n, d->cut[0].i, d->cut[1].i, stream), &done));
   if (done) {
     for (int k = 0; k < 2; k++) PetscCallCUDA(cudaMemcpyAsync(&nz[k], d->cut[k].i + cut->m, sizeof(nz[k]), cudaMemcpyDeviceToHost, stream));
     PetscCallCUDA(cudaStreamSynchronize(stream));
@@ -624,8 +617,8 @@ PetscErrorCode HashGEMMDeviceMakeBlocks(const HashGEMMCut *cut, PetscInt far, Ha
   }
   if (done) PetscCall(HashGEMMDeviceCheck(HashGEMMDeviceCutColumns(&rows, cut->m, cut->n, map, d->cut[0].i, d->cut[1].i, d->cut[0].j, d->cut[1].j, stream), &done));
   HashGEMMDeviceNote(done, (double)q->result.nz * (sizeof(PetscInt) + sizeof(PetscScalar)), info, status);
-  HashGEMMDeviceFree(columns);
-  HashGEMMDeviceFree(map);
+  MatAIJPoolRelease(columns);
+  MatAIJPoolRelease(map);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -679,8 +672,8 @@ PetscErrorCode HashGEMMDeviceCut(Mat C, HashGEMMParallel *q, SpgemmInfo *info, S
   if (done) PetscCall(HashGEMMDeviceGetCutRows(C->rmap->n, q, &rows, PETSC_TRUE, &sum, &done));
   HashGEMMDeviceNote(done, (double)q->result.nz * (sizeof(PetscInt) + sizeof(PetscScalar)), info, status);
   if (done) PetscCall(HashGEMMDeviceCheck(HashGEMMDeviceCutValues(&rows, C->rmap->n, i[0], i[1], a[0], a[1], PetscDefaultCudaStream), &done));
-  HashGEMMDeviceFree(sum);
-  HashGEMMDeviceFree(d->result.a);
+  MatAIJPoolRelease(sum);
+  MatAIJPoolRelease(d->result.a);
   d->result.a = NULL;
   PetscCall(HashGEMMDeviceRestore(C, block, a, d));
   PetscFunctionReturn(PETSC_SUCCESS);
