@@ -101,6 +101,17 @@ static __device__ __forceinline__ SysScalar AmbMultQuads(const AmbLayout &A, con
   return sum;
 }
 
+template <class Store, int B, int U, bool ADD>
+struct Quads {
+  const AmbStored &S;
+
+  template <int KIND>
+  __device__ __forceinline__ SysScalar Of(const AmbLayout &A, const AmbTask &t, unsigned lane, int group, const SysScalar *x, const Scale<ADD> &scale) const
+  {
+    return AmbMultQuads<Store, B, U, KIND, ADD>(A, S, t, lane, group, x, scale);
+  }
+};
+
 template <template <int, int, bool> class Sum, int B, int U, int BLOCKS, bool ADD>
 static __global__ void __launch_bounds__(AMB_MOST_THREADS, AMB_RESIDENT_BLOCKS(ADD &&BLOCKS == 6 ? 5 : BLOCKS)) AmbStoredMult(const __grid_constant__ AmbLayout A, const __grid_constant__ AmbStored S, const __grid_constant__ AmbArrays csr, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z)
 {
@@ -129,15 +140,7 @@ struct Table {
 };
 
 template <int B, int U, bool ADD>
-struct Places {
-  const AmbStored &S;
-
-  template <int KIND>
-  __device__ __forceinline__ SysScalar Of(const AmbLayout &A, const AmbTask &t, unsigned lane, int group, const SysScalar *x, const Scale<ADD> &scale) const
-  {
-    return AmbMultQuads<Table, B, U, KIND, ADD>(A, S, t, lane, group, x, scale);
-  }
-};
+using Places = Quads<Table, B, U, ADD>;
 
 /* Kernels load four steps at a time, deep ones eight */
 const AmbLaunchers AmbLaunchersPlaces = {
@@ -179,27 +182,19 @@ struct Rounded {
 };
 
 template <int B, int U, bool ADD>
-struct Quads {
-  const AmbStored &S;
-
-  template <int KIND>
-  __device__ __forceinline__ SysScalar Of(const AmbLayout &A, const AmbTask &t, unsigned lane, int group, const SysScalar *x, const Scale<ADD> &scale) const
-  {
-    return AmbMultQuads<Rounded, B, U, KIND, ADD>(A, S, t, lane, group, x, scale);
-  }
-};
+using Rounds = Quads<Rounded, B, U, ADD>;
 
 /* Quad kernels load four steps at a time, deep ones eight */
 const AmbLaunchers AmbLaunchersSingle = {
   {AmbStoredLaunch<Floats, 1,  4, 6>, AmbStoredLaunch<Floats, 1,  8, 4>},
   {AmbStoredLaunch<Floats, 2,  2, 5>, AmbStoredLaunch<Floats, 2,  4, 4>},
   {AmbStoredLaunch<Floats, 3,  2, 6>, AmbStoredLaunch<Floats, 3,  3, 4>},
-  {AmbStoredLaunch<Quads,  4,  4, 4>, AmbStoredLaunch<Quads,  4,  8, 3>},
-  {AmbStoredLaunch<Quads,  5,  4, 4>, AmbStoredLaunch<Quads,  5,  8, 2>},
-  {AmbStoredLaunch<Quads,  6,  4, 3>, AmbStoredLaunch<Quads,  6,  8, 2>},
-  {AmbStoredLaunch<Quads,  7,  4, 3>, AmbStoredLaunch<Quads,  7,  8, 2>},
-  {AmbStoredLaunch<Quads,  8,  4, 3>, AmbStoredLaunch<Quads,  8,  8, 2>},
-  {AmbStoredLaunch<Quads,  9,  4, 3>, AmbStoredLaunch<Quads,  9,  8, 2>},
-  {AmbStoredLaunch<Quads,  10, 4, 3>, AmbStoredLaunch<Quads,  10, 8, 2>}
+  {AmbStoredLaunch<Rounds, 4,  4, 4>, AmbStoredLaunch<Rounds, 4,  8, 3>},
+  {AmbStoredLaunch<Rounds, 5,  4, 4>, AmbStoredLaunch<Rounds, 5,  8, 2>},
+  {AmbStoredLaunch<Rounds, 6,  4, 3>, AmbStoredLaunch<Rounds, 6,  8, 2>},
+  {AmbStoredLaunch<Rounds, 7,  4, 3>, AmbStoredLaunch<Rounds, 7,  8, 2>},
+  {AmbStoredLaunch<Rounds, 8,  4, 3>, AmbStoredLaunch<Rounds, 8,  8, 2>},
+  {AmbStoredLaunch<Rounds, 9,  4, 3>, AmbStoredLaunch<Rounds, 9,  8, 2>},
+  {AmbStoredLaunch<Rounds, 10, 4, 3>, AmbStoredLaunch<Rounds, 10, 8, 2>}
 };
 #endif
