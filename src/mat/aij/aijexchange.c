@@ -8,6 +8,26 @@
 #include "sys/systhreads.h"
 #include "mat/aij/aijexchange.h"
 
+PetscErrorCode MatAIJMessagesPost(const MatAIJMessages *m, MPI_Datatype type, size_t size, PetscInt each, const void *send, void *receive, MPI_Request requests[])
+{
+  const char *out = (const char *)send;
+  char       *in  = (char *)receive;
+  PetscMPIInt n;
+
+  PetscFunctionBegin;
+  for (PetscMPIInt k = 0; k < m->nfrom; k++) {
+    PetscCall(PetscMPIIntCast(m->come[k] * each, &n));
+    PetscCallMPI(MPI_Irecv(in, n, type, m->from[k], m->tag, m->comm, requests++));
+    in += (size_t)n * size;
+  }
+  for (PetscMPIInt k = 0; k < m->nto; k++) {
+    PetscCall(PetscMPIIntCast(m->go[k] * each, &n));
+    PetscCallMPI(MPI_Isend(out, n, type, m->to[k], m->tag, m->comm, requests++));
+    out += (size_t)n * size;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode RowBlocksCheckFit(PetscInt64 n)
 {
   PetscFunctionBegin;

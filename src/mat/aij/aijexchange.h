@@ -1,10 +1,21 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   Exchange of rows between the processes of an MPIAIJ: each process computes parts of rows of a new matrix and sends them to the owners of these rows
+   Messages between processes, and exchange of rows between the processes of an MPIAIJ: each process computes parts of rows of a new matrix and sends them
+   to the owners of these rows
 */
 #pragma once
 
 #include "mat/aij/aij.h"
+
+/* Messages of this process: go[k] elements to process to[k], and come[k] elements from process from[k] */
+typedef struct {
+  MPI_Comm    comm;
+  PetscMPIInt tag, nto, nfrom, *to, *from;
+  PetscInt   *go, *come;
+} MatAIJMessages;
+
+/* Posts the messages, `each` numbers of `size` bytes for each element. In send and receive, messages follow one another. The caller waits for nfrom + nto requests. */
+extern PetscErrorCode MatAIJMessagesPost(const MatAIJMessages *, MPI_Datatype type, size_t size, PetscInt each, const void *send, void *receive, MPI_Request requests[]);
 
 /* Rows in compressed form, sorted by their owners */
 typedef struct {

@@ -3,6 +3,7 @@
    Products of MPI matrices: columns that other processes have, and entries fetched from there
 */
 #include "sys/systhreads.h"
+#include "mat/aij/aijexchange.h"
 #include "mat/impls/hashgemm/glue/hashgemmparallel.h"
 
 /* ------------------------------------------------- numbers ------------------------------------------------- */
@@ -108,19 +109,12 @@ static PetscErrorCode HashGEMMHaloOwners(PetscLayout layout, PetscInt n, const P
 }
 
 /* Sends `each` numbers for each of count[k] rows to process to[k], and receives so many for each of come[k] rows from process from[k] */
-static PetscErrorCode HashGEMMHaloSwap(HashGEMMHalo *h, PetscInt each, PetscMPIInt nto, const PetscMPIInt to[], const PetscInt count[], const PetscInt send[], PetscMPIInt nfrom, const PetscMPIInt from[], const PetscInt come[], PetscInt receive[])
+static PetscErrorCode HashGEMMHaloSwap(HashGEMMHalo *h, PetscInt each, PetscMPIInt nto, PetscMPIInt to[], PetscInt count[], const PetscInt send[], PetscMPIInt nfrom, PetscMPIInt from[], PetscInt come[], PetscInt receive[])
 {
-  PetscMPIInt n;
+  const MatAIJMessages messages = {h->comm, h->tag, nto, nfrom, to, from, count, come};
 
   PetscFunctionBegin;
-  for (PetscMPIInt k = 0; k < nfrom; receive += each * come[k++]) {
-    PetscCall(PetscMPIIntCast(each * come[k], &n));
-    PetscCallMPI(MPI_Irecv(receive, n, MPIU_INT, from[k], h->tag, h->comm, &h->requests[k]));
-  }
-  for (PetscMPIInt k = 0; k < nto; send += each * count[k++]) {
-    PetscCall(PetscMPIIntCast(each * count[k], &n));
-    PetscCallMPI(MPI_Isend(send, n, MPIU_INT, to[k], h->tag, h->comm, &h->requests[nfrom + k]));
-  }
+  PetscCall(MatAIJMessagesPost(&messages, MPIU_INT, sizeof(*send), each, send, receive, h->requests));
   PetscCallMPI(MPI_Waitall(nfrom + nto, h->requests, MPI_STATUSES_IGNORE));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

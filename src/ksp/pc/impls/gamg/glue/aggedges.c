@@ -2,6 +2,7 @@
 /*
    Symmetrization of a graph between processes: each edge to a ghost also goes, transposed, to the owner of the ghost
 */
+#include "mat/aij/aijexchange.h"
 #include "ksp/pc/impls/gamg/glue/agg.h"
 
 /* Transposes the edges to ghosts and sorts them by ghosts; the edges for process rank[k] are begin[k] to begin[k + 1] - 1 */
@@ -37,43 +38,34 @@ static PetscErrorCode AmbAggSortEdges(const AmbAggLevel *level, PetscInt n, cons
 
 PetscErrorCode AmbAggSwapEdges(const AmbAggLevel *level, PetscInt n, const AggEdge cut[], PetscInt *ncome, AggEdge **come)
 {
-  PetscMPIInt  nto = 0, nfrom, *to, *from, tag, count;
-  PetscInt    *begin, *length, *lengths;
-  AggEdge     *edges;
-  MPI_Datatype edge; /* bytes of many edges are more than an int counts */
-  MPI_Request *requests;
-  MPI_Comm     comm;
+  MatAIJMessages m = {.nto = 0};
+  PetscInt      *begin;
+  AggEdge       *edges;
+  MPI_Datatype   edge; /* bytes of many edges are more than an int counts */
+  MPI_Request   *requests;
 
   PetscFunctionBegin;
-  PetscCall(PetscCommDuplicate(level->comm, &comm, &tag));
+  PetscCall(PetscCommDuplicate(level->comm, &m.comm, &m.tag));
   PetscCallMPI(MPI_Type_contiguous(sizeof(AggEdge), MPI_BYTE, &edge));
   PetscCallMPI(MPI_Type_commit(&edge));
-  PetscCall(AmbAggSortEdges(level, n, cut, &nto, &to, &begin, &edges));
-  PetscCall(PetscMalloc1(nto, &length));
-  for (PetscMPIInt k = 0; k < nto; k++) length[k] = begin[k + 1] - begin[k];
-  PetscCall(PetscCommBuildTwoSided(comm, 1, MPIU_INT, nto, to, length, &nfrom, &from, &lengths));
-  PetscCall(PetscSortMPIIntWithIntArray(nfrom, from, lengths)); /* the order of the processes is that of their vertices */
+  PetscCall(AmbAggSortEdges(level, n, cut, &m.nto, &m.to, &begin, &edges));
+  PetscCall(PetscMalloc1(m.nto, &m.go));
+  for (PetscMPIInt k = 0; k < m.nto; k++) m.go[k] = begin[k + 1] - begin[k];
+  PetscCall(PetscCommBuildTwoSided(m.comm, 1, MPIU_INT, m.nto, m.to, m.go, &m.nfrom, &m.from, (void *)&m.come));
+  PetscCall(PetscSortMPIIntWithIntArray(m.nfrom, m.from, m.come)); /* the order of the processes is the order of their vertices */
   *ncome = 0;
-  for (PetscMPIInt k = 0; k < nfrom; k++) *ncome += lengths[k];
+  for (PetscMPIInt k = 0; k < m.nfrom; k++) *ncome += m.come[k];
   PetscCall(PetscMalloc1(*ncome, come));
-  PetscCall(PetscMalloc1(nfrom + nto, &requests));
-  for (PetscInt k = 0, start = 0; k < nfrom; k++) {
-    PetscCall(PetscMPIIntCast(lengths[k], &count));
-    PetscCallMPI(MPI_Irecv(*come + start, count, edge, from[k], tag, comm, &requests[k]));
-    start += lengths[k];
-  }
-  for (PetscMPIInt k = 0; k < nto; k++) {
-    PetscCall(PetscMPIIntCast(length[k], &count));
-    PetscCallMPI(MPI_Isend(edges + begin[k], count, edge, to[k], tag, comm, &requests[nfrom + k]));
-  }
-  PetscCallMPI(MPI_Waitall(nfrom + nto, requests, MPI_STATUSES_IGNORE));
+  PetscCall(PetscMalloc1(m.nfrom + m.nto, &requests));
+  PetscCall(MatAIJMessagesPost(&m, edge, sizeof(AggEdge), 1, edges, *come, requests));
+  PetscCallMPI(MPI_Waitall(m.nfrom + m.nto, requests, MPI_STATUSES_IGNORE));
   PetscCallMPI(MPI_Type_free(&edge));
   PetscCall(PetscFree(requests));
-  PetscCall(PetscFree(length));
-  PetscCall(PetscFree(lengths));
-  PetscCall(PetscFree(from));
+  PetscCall(PetscFree(m.go));
+  PetscCall(PetscFree(m.come));
+  PetscCall(PetscFree(m.from));
   PetscCall(PetscFree(edges));
-  PetscCall(PetscFree2(to, begin));
-  PetscCall(PetscCommDestroy(&comm));
+  PetscCall(PetscFree2(m.to, begin));
+  PetscCall(PetscCommDestroy(&m.comm));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "sys/sysnumbers.h"
+#include "mat/aij/aijexchange.h"
 #include "ksp/pc/impls/gamg/glue/aggdevice.h"
 
 /* ------------------------------------------------- agreement ------------------------------------------------- */
@@ -188,40 +189,42 @@ PetscErrorCode AmbAggParallelSymmetrize(AmbAggLevel *level, PetscInt *ncome, Agg
 
 /* Vertices of other processes in the aggregates of this one: the guests, in ascending order, and the messages between both */
 typedef struct {
-  PetscMPIInt  nto, nfrom, *to, *from; /* owners of the aggregates that vertices of this process are in, and owners of guests, ascending */
-  PetscInt    *go, *come;              /* how many vertices go to each, and come from each */
-  PetscInt    *order;                  /* the leaving vertices by owners */
-  PetscInt     each;                   /* numbers of a vertex */
-  MPI_Request *requests;
-  AggGuests    guests;
+  MatAIJMessages messages; /* vertices to the owners of their aggregates, and guests from their owners, both ascending */
+  PetscInt      *order;    /* the leaving vertices by owners */
+  PetscInt       each;     /* numbers of a vertex */
+  MPI_Request   *requests;
+  AggGuests      guests;
 } AmbAggVisit;
 
 /* The owners of the aggregates of leaving vertices */
 static PetscErrorCode AmbAggVisitOwners(const AmbAggLevel *level, AmbAggVisit *visit)
 {
   const AmbAggHalo *h = level->halo;
+  MatAIJMessages   *m = &visit->messages;
   PetscLayout       layout;
   PetscMPIInt      *owner;
   PetscInt         *next, first = 0;
 
   PetscFunctionBegin;
+  m->comm = h->comm;
+  m->tag  = h->tag;
   PetscCall(PetscLayoutCreateFromSizes(level->comm, level->nagg, level->all, 1, &layout));
   PetscCall(PetscMalloc1(h->nleaving, &owner));
   PetscCall(PetscCalloc1(level->size, &next));
   for (PetscInt k = 0; k < h->nleaving; k++) {
     PetscCall(PetscLayoutFindOwner(layout, h->aggregate[k], &owner[k]));
-    visit->nto += !next[owner[k]]++;
+    m->nto += !next[owner[k]]++;
   }
-  PetscCall(PetscMalloc3(visit->nto, &visit->to, visit->nto, &visit->go, h->nleaving, &visit->order));
-  visit->nto = 0;
+  PetscCall(PetscMalloc3(m->nto, &m->to, m->nto, &m->go, h->nleaving, &visit->order));
+  m->nto = 0;
   for (PetscMPIInt p = 0; p < level->size; p++) {
     const PetscInt count = next[p];
 
     next[p] = first;
     first += count;
     if (!count) continue;
-    visit->to[visit->nto]   = p;
-    visit->go[visit->nto++] = count;
+    m->to[m->nto]   = p;
+    m->go[m->nto++] = count;
   }
   for (PetscInt k = 0; k < h->nleaving; k++) visit->order[next[owner[k]]++] = k;
   PetscCall(PetscFree(next));
@@ -230,43 +233,20 @@ static PetscErrorCode AmbAggVisitOwners(const AmbAggLevel *level, AmbAggVisit *v
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Posts messages with `each` numbers of a vertex; back: from the guests. The caller waits for nto + nfrom requests. */
-static PetscErrorCode AmbAggVisitPost(const AmbAggHalo *h, const AmbAggVisit *visit, PetscBool back, MPI_Datatype type, size_t size, PetscInt each, const void *send, void *receive, MPI_Request requests[])
-{
-  const PetscMPIInt  nto = back ? visit->nfrom : visit->nto, nfrom = back ? visit->nto : visit->nfrom;
-  const PetscMPIInt *to = back ? visit->from : visit->to, *from = back ? visit->to : visit->from;
-  const PetscInt    *go = back ? visit->come : visit->go, *come = back ? visit->go : visit->come;
-  const char        *out = (const char *)send;
-  char              *in  = (char *)receive;
-  PetscMPIInt        n;
-
-  PetscFunctionBegin;
-  for (PetscMPIInt k = 0; k < nfrom; k++) {
-    PetscCall(PetscMPIIntCast(come[k] * each, &n));
-    PetscCallMPI(MPI_Irecv(in, n, type, from[k], h->tag, h->comm, requests++));
-    in += (size_t)n * size;
-  }
-  for (PetscMPIInt k = 0; k < nto; k++) {
-    PetscCall(PetscMPIIntCast(go[k] * each, &n));
-    PetscCallMPI(MPI_Isend(out, n, type, to[k], h->tag, h->comm, requests++));
-    out += (size_t)n * size;
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* Sends the leaving vertices, their aggregates and rows[], which are in the order of visit->order[], to the owners of the aggregates. Two messages for each pair of processes. */
 static PetscErrorCode AmbAggVisitCreate(const AmbAggLevel *level, AmbAggVisit *visit, const PetscReal rows[])
 {
   const AmbAggHalo *h = level->halo;
+  MatAIJMessages   *m = &visit->messages;
   AggGuests        *g = &visit->guests;
   PetscInt         *leave, *come;
   PetscMPIInt       n;
 
   PetscFunctionBegin;
-  PetscCall(PetscCommBuildTwoSided(h->comm, 1, MPIU_INT, visit->nto, visit->to, visit->go, &visit->nfrom, &visit->from, (void *)&visit->come));
-  PetscCall(PetscSortMPIIntWithIntArray(visit->nfrom, visit->from, visit->come)); /* the order of the processes is that of their vertices */
-  n = visit->nto + visit->nfrom;
-  for (PetscMPIInt k = 0; k < visit->nfrom; k++) g->n += visit->come[k];
+  PetscCall(PetscCommBuildTwoSided(m->comm, 1, MPIU_INT, m->nto, m->to, m->go, &m->nfrom, &m->from, (void *)&m->come));
+  PetscCall(PetscSortMPIIntWithIntArray(m->nfrom, m->from, m->come)); /* the order of the processes is the order of their vertices */
+  n = m->nto + m->nfrom;
+  for (PetscMPIInt k = 0; k < m->nfrom; k++) g->n += m->come[k];
   PetscCall(PetscMalloc1(2 * n, &visit->requests));
   PetscCall(PetscMalloc2(g->n, &g->aggregate, g->n * visit->each, &g->block));
   PetscCall(PetscMalloc2(2 * h->nleaving, &leave, 2 * g->n, &come));
@@ -274,8 +254,8 @@ static PetscErrorCode AmbAggVisitCreate(const AmbAggLevel *level, AmbAggVisit *v
     leave[2 * k]     = level->first + h->leaving[visit->order[k]];
     leave[2 * k + 1] = h->aggregate[visit->order[k]];
   }
-  PetscCall(AmbAggVisitPost(h, visit, PETSC_FALSE, MPIU_INT, sizeof(*leave), 2, leave, come, visit->requests));
-  PetscCall(AmbAggVisitPost(h, visit, PETSC_FALSE, MPIU_REAL, sizeof(*rows), visit->each, rows, g->block, visit->requests + n));
+  PetscCall(MatAIJMessagesPost(m, MPIU_INT, sizeof(*leave), 2, leave, come, visit->requests));
+  PetscCall(MatAIJMessagesPost(m, MPIU_REAL, sizeof(*rows), visit->each, rows, g->block, visit->requests + n));
   PetscCallMPI(MPI_Waitall(2 * n, visit->requests, MPI_STATUSES_IGNORE));
   for (PetscInt k = 0; k < g->n; k++) {
     g->before += come[2 * k] < level->first;
@@ -286,20 +266,23 @@ static PetscErrorCode AmbAggVisitCreate(const AmbAggLevel *level, AmbAggVisit *v
 }
 
 /* The rows of the guests come back */
-static PetscErrorCode AmbAggVisitReturn(const AmbAggLevel *level, AmbAggVisit *visit, PetscReal rows[])
+static PetscErrorCode AmbAggVisitReturn(AmbAggVisit *visit, PetscReal rows[])
 {
+  const MatAIJMessages *m    = &visit->messages;
+  const MatAIJMessages  back = {m->comm, m->tag, m->nfrom, m->nto, m->from, m->to, m->come, m->go};
+
   PetscFunctionBegin;
-  PetscCall(AmbAggVisitPost(level->halo, visit, PETSC_TRUE, MPIU_REAL, sizeof(*rows), visit->each, visit->guests.block, rows, visit->requests));
-  PetscCallMPI(MPI_Waitall(visit->nto + visit->nfrom, visit->requests, MPI_STATUSES_IGNORE));
+  PetscCall(MatAIJMessagesPost(&back, MPIU_REAL, sizeof(*rows), visit->each, visit->guests.block, rows, visit->requests));
+  PetscCallMPI(MPI_Waitall(m->nto + m->nfrom, visit->requests, MPI_STATUSES_IGNORE));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode AmbAggVisitDestroy(AmbAggVisit *visit)
 {
   PetscFunctionBegin;
-  PetscCall(PetscFree3(visit->to, visit->go, visit->order));
-  PetscCall(PetscFree(visit->from));
-  PetscCall(PetscFree(visit->come));
+  PetscCall(PetscFree3(visit->messages.to, visit->messages.go, visit->order));
+  PetscCall(PetscFree(visit->messages.from));
+  PetscCall(PetscFree(visit->messages.come));
   PetscCall(PetscFree(visit->requests));
   PetscCall(PetscFree2(visit->guests.aggregate, visit->guests.block));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -327,7 +310,7 @@ PetscErrorCode AmbAggParallelFactor(AmbAggLevel *level, PetscInt nvec, const Pet
   status = AggDeviceFactor(level->device, (int)bs, (int)nvec, data, &visit.guests, PetscDefaultCudaStream, coarse);
   PetscCall(AmbAggDeviceCheck(level, status, "tentative prolongator", done));
   if (*done) {
-    PetscCall(AmbAggVisitReturn(level, &visit, rows));
+    PetscCall(AmbAggVisitReturn(&visit, rows));
     status = AggDevicePutBlocks(level->device, h->nleaving, vertices, (size_t)each * sizeof(*rows), rows, PetscDefaultCudaStream);
     PetscCall(AmbAggDeviceCheck(level, status, "tentative prolongator", done));
   }
