@@ -517,8 +517,8 @@ def judge(test, folder, part=0, gpus=(), more={}):
 
 
 def run_part(test, part, gpus, work, service, hide=False):
-    """Runs one of the test's commands in the test's folder, and adds its results. hide: a test that has no GPU sees none, so that it starts no context beside those of
-    the service. A part that fails while it shares a GPU by the service becomes two: it runs again later,
+    """Runs one of the test's commands in the test's folder, and adds its results. hide: a test that has no GPU sees none, so that it starts no context beside the
+    service's. A part that fails while it shares a GPU by the service becomes two: it runs again later,
     without the service, because another test may have stopped the GPU and cuSPARSE has an error there (docs/testing.md), and alone, because a process that is not one of
     the service's takes the GPU from all that are."""
     begin = time.time()

@@ -119,7 +119,7 @@ static inline SysStatus SysArenaAllocate(SysArena *arena)
   return SYS_SUCCESS;
 }
 
-/* Memory that its destructor frees: that of the pool once the work queued in its stream is done, other memory at once, which waits for the device */
+/* Memory that its destructor frees: pool memory once the work queued in its stream is done, other memory at once, which waits for the device */
 struct SysScratch {
   char        *memory = NULL;
   bool         pooled = false;

@@ -708,7 +708,7 @@ static bool Waits(const std::vector<Shape> &shapes)
     if (AggDeviceProlong(g, s.bs, 1, &M, 0.5, 0, stream, &P)) return Complain(s.name, SysDeviceErrorText());
     AggDeviceDestroy(&g);
     if (create > 2 || waits > 2) return Complain(s.name, Text("%d waits for a graph, %d for a tentative prolongator, %d with the prolongator", create, factor, waits));
-    if (allocations) return Complain(s.name, Text("%d allocations besides those of the pool", allocations));
+    if (allocations) return Complain(s.name, Text("%d allocations besides the pool's", allocations));
   }
   return true;
 }

@@ -270,7 +270,7 @@ static PetscErrorCode ICC1(TestDiff *d)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Block sizes 2 to 6, and one that is not that of the pattern */
+/* Block sizes 2 to 6, and one that differs from the blocks of the pattern */
 static PetscErrorCode Nodes(TestDiff *d)
 {
   const MatFactorType   types[]     = {MAT_FACTOR_ILU, MAT_FACTOR_ICC};
@@ -344,7 +344,7 @@ static PetscErrorCode Pivots(TestDiff *d)
 
 /* ------------------------------------------------- numbers that are not finite ------------------------------------------------- */
 
-/* Entries of x that are not finite are those of y, and nothing is left of them in the next solve */
+/* Checks that x and y have NaN in the same entries */
 static PetscErrorCode CompareFinite(TestDiff *d, const char what[], Vec x, Vec y)
 {
   const PetscScalar *a, *b;
@@ -577,7 +577,7 @@ static PetscErrorCode Default(TestDiff *d)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* PCILU and PCLU in place: the package stays PETSc's, and a solve is that of a factor beside the matrix */
+/* PCILU and PCLU in place: the package stays PETSc's, and solutions agree with a factor beside the matrix */
 static PetscErrorCode InPlace(TestDiff *d)
 {
   const PCType types[] = {PCILU, PCLU};

@@ -65,7 +65,7 @@ static __global__ void __launch_bounds__(FACTOR_THREADS) FactorSolveKernel(Facto
       value[q]  = q < steps ? T.value[slot] : 0;
       have[q]   = column[q] < 0 ? 0 : FACTOR_MISSING;
     }
-    { /* one number, until those of this tile are about to be written */
+    { /* one number, until the numbers of this tile are about to be written */
       int far = column[0];
 
 #pragma unroll

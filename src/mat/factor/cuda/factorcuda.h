@@ -63,7 +63,7 @@ typedef struct FactorSubMatrices_ *FactorSubMatrices;
 SysStatus FactorSubMatricesCreate(int n, const int64_t size[], const SysInt *const index[], FactorSubMatrices *, SysStream);
 void      FactorSubMatricesDestroy(FactorSubMatrices *);
 
-/* Copies the values of A to those of blocks B, b[k] of block k, all on the device; *missing: a block has an entry that A lacks. Waits for the device. */
+/* Copies values of A to the arrays b[k] of its blocks B[k], all on the device; *missing: a block has an entry that A lacks. Waits for the device. */
 SysStatus FactorSubMatricesCopy(FactorSubMatrices, const SysCSR *A, const SysCSR B[], SysScalar *const b[], int *missing, SysStream);
 
 /* ------------------------------------------------- factors that the device makes ------------------------------------------------- */

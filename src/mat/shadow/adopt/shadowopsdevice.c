@@ -99,7 +99,7 @@ static PetscErrorCode MatShadowCreateVec(Mat A, PetscLayout map, const char name
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* PETSc creates the vectors of several processes with both arrays, and pins that of the host, which takes 10 ms for 4 million entries; solvers only duplicate many of them */
+/* PETSc creates the vectors of several processes with both arrays, and pins the host's, which takes 10 ms for 4 million entries; solvers only duplicate many of them */
 static PetscErrorCode MatCreateVecs_Shadow(Mat A, Vec *right, Vec *left)
 {
   Vec r = NULL, l = NULL;

@@ -46,7 +46,7 @@ void HashGEMMMergeLengths(int64_t m, const SysInt *di, const SysInt *oi, SysInt 
 void HashGEMMMergeColumns(int64_t m, const SysInt *di, const SysInt *dj, const SysInt *oi, const SysInt *oj, SysInt first, SysInt n, const SysInt *map, SysInt *j);
 void HashGEMMMergeValues(int64_t m, const SysInt *di, const SysScalar *da, const SysInt *oi, const SysScalar *oa, SysScalar *a);
 
-/* Sums of rows: row t of the sum is that of rows piece[t] to piece[t + 1] - 1 of pieces, in this order. Their columns ascend. HashGEMMSumPattern() allocates the sum, and sets to[e] to
+/* Sums of rows: row t is the sum of the rows piece[t] to piece[t + 1] - 1 of pieces, in this order. Their columns ascend. HashGEMMSumPattern() allocates the sum, and sets to[e] to
    the place there of entry e; returns 0 if memory is short. */
 int  HashGEMMSumPattern(const HashGEMMRows *pieces, int64_t nsum, const SysInt piece[], int nthread, SysInt to[], HashGEMMRows *sum);
 void HashGEMMSumValues(const HashGEMMRows *pieces, const SysInt piece[], const SysInt to[], int nthread, HashGEMMRows *sum);

@@ -81,7 +81,7 @@ SYS_DEVICE SysStatus AggDeviceProlong(AggDevice *g, int bs, int nvec, const AggM
 
 /* Vectors, the inverse of the diagonal, and the numbers of the method; all arrays are on the device */
 typedef struct {
-  int64_t   n, stride;   /* entries of a vector, and from the start of one to that of the next */
+  int64_t   n, stride;   /* entries of a vector, and from one start to the next */
   SysReal  *v, *inverse; /* vectors one after the other; D^-1, which has 1 for zeros of D */
   SysReal  *sum;         /* sums of the last pass over the entries of this process; with several processes the caller adds up the sums of all, or gathers AGG_STEPS of each process in all[] */
   SysReal  *all;

@@ -121,7 +121,7 @@ void AggNoise(int64_t n, int64_t first, int nthread, SysScalar x[]);
 
 /* Arnoldi's method for D^-1 A on one process, with classical Gram-Schmidt, from the vector of AggNoise(), and its matrix h[]. For real numbers. */
 typedef struct {
-  int64_t  n, stride; /* entries of a vector, and from the start of one to that of the next */
+  int64_t  n, stride; /* entries of a vector, and from one start to the next */
   int      nthread;
   SysReal *v, *inverse;
   double  *partial, scale[AGG_STEPS], length; /* of the last vector */
