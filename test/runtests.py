@@ -7,7 +7,7 @@ without PETSc, which scripts build; test/shell has what scripts share.
 
 Three kinds of test are found:
   a /*TEST*/ block in src/ksp/examples/*.c or test/*/*.c, in PETSc's own syntax, with expected output in test/output/PROGRAM_SUFFIX.out, or in the
-  block itself: the lines below 'output:' that are indented more, or 'checks: N' for N lines "ok NAME" and no other;
+  block itself: the lines below 'output:' that are indented more, or 'checks: N' for N different lines "ok NAME" and no other;
   a program test/*/*.c without such a block;
   a script test/*/*.sh, which may have the lines '# timeoutfactor: N', and '# nsize: N' if it runs on that many cores.
 Where there are GPUs, a test gets one for each of its processes, or as many as 'gpu: N' in its block or '# gpu: N' in a script says, as far as there are, by
@@ -471,7 +471,8 @@ def compare(test, folder, failure, out, err, report):
         failure = "filter %s: %s" % (pipe, trouble) if trouble.strip() else None if pipe != test.filter else failure
     if test.checks is not None:
         lines = same(output)
-        wrong = ["unexpected: " + line for line in lines if not line.startswith("ok ")] + ["%d checks, not %d" % (len(lines), test.checks)] * (len(lines) != test.checks)
+        wrong = ["unexpected: " + line for line in lines if not line.startswith("ok ")] + ["repeated: " + line for line in sorted(set(lines)) if lines.count(line) > 1]
+        wrong += ["%d checks, not %d" % (len(lines), test.checks)] * (len(lines) != test.checks)
         trouble = "\n".join([failure] * bool(failure) + wrong[:60])
         return ("fail", test.name, "%s\n%s" % (trouble, report)) if trouble else ("ok", test.name, "")
     wanted, source = test.wanted, "output of the block"

@@ -410,6 +410,7 @@ static PetscErrorCode TestTranspose(void)
     Mat       A, B, T;
     PetscBool same, right;
     MatType   type;
+    char      name[64];
 
     PetscCall(Make(6, 33, n, &A));
     PetscCall(MatGraphTranspose(A, &B));
@@ -417,7 +418,8 @@ static PetscErrorCode TestTranspose(void)
     PetscCall(MatEqual(B, T, &same));
     PetscCall(MatGetType(A, &type));
     PetscCall(PetscObjectTypeCompare((PetscObject)B, type, &right));
-    PetscCall(Check("the transpose", (PetscBool)(same && right)));
+    PetscCall(PetscSNPrintf(name, sizeof(name), "the transpose, %d columns", (int)n));
+    PetscCall(Check(name, (PetscBool)(same && right)));
     PetscCall(MatDestroy(&A));
     PetscCall(MatDestroy(&B));
     PetscCall(MatDestroy(&T));
@@ -811,7 +813,7 @@ static PetscReal TopEntry(TopKind kind, PetscInt i)
 }
 
 /* The entries of a vector of a matrix, which are on a GPU if there is one, against those of a vector on the host, bit for bit */
-static PetscErrorCode TestTopWhere(PetscInt n, PetscInt k, TopKind kind)
+static PetscErrorCode TestTopWhere(PetscInt n, const char share[], PetscInt k, TopKind kind)
 {
   Mat              A;
   Vec              x, host;
@@ -852,7 +854,7 @@ static PetscErrorCode TestTopWhere(PetscInt n, PetscInt k, TopKind kind)
     PetscCall(PetscMemcmp(value[0], value[1], (size_t)got[0] * sizeof(PetscReal), &same[1]));
     fine = (PetscBool)(same[0] && same[1]);
   }
-  PetscCall(PetscSNPrintf(name, sizeof(name), "the %d greatest of %d entries, kind %d", (int)k, (int)n, (int)kind));
+  PetscCall(PetscSNPrintf(name, sizeof(name), "the %s (%d) greatest of %d entries, kind %d", share, (int)k, (int)n, (int)kind));
   PetscCall(Check(name, fine));
   PetscCall(PetscFree4(index[0], index[1], value[0], value[1]));
   PetscCall(VecDestroy(&x));
@@ -868,10 +870,10 @@ static PetscErrorCode TestTops(void)
   PetscFunctionBeginUser;
   for (size_t s = 0; s < PETSC_STATIC_ARRAY_LENGTH(size); s++) {
     for (int kind = 0; kind < TOP_KINDS; kind++) {
-      PetscCall(TestTopWhere(size[s], 1, (TopKind)kind));
-      PetscCall(TestTopWhere(size[s], 10, (TopKind)kind));
-      PetscCall(TestTopWhere(size[s], size[s] / 6 + 1, (TopKind)kind));
-      PetscCall(TestTopWhere(size[s], size[s], (TopKind)kind));
+      PetscCall(TestTopWhere(size[s], "one", 1, (TopKind)kind));
+      PetscCall(TestTopWhere(size[s], "ten", 10, (TopKind)kind));
+      PetscCall(TestTopWhere(size[s], "sixth", size[s] / 6 + 1, (TopKind)kind));
+      PetscCall(TestTopWhere(size[s], "all", size[s], (TopKind)kind));
     }
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -921,13 +923,14 @@ static PetscErrorCode TestToSum(Mat A, PetscBool where)
     fine = (PetscBool)(fine && PetscAbsReal(wanted - change) <= (n + 10) * PETSC_MACHINE_EPSILON * wanted);
     PetscCall(VecSum(z, &sum));
     fine = (PetscBool)(fine && PetscAbsScalar(sum - (PetscScalar)2.5) <= 10 * (n + 10) * PETSC_MACHINE_EPSILON && !(scale && zero));
-    PetscCall(PetscSNPrintf(name, sizeof(name), "%s to a sum%s", scale ? "scaled" : "shifted", where ? ", some entries" : ""));
+    PetscCall(PetscSNPrintf(name, sizeof(name), "%s to a sum, %d entries%s", scale ? "scaled" : "shifted", (int)n, where ? ", some of them" : ""));
     PetscCall(Check(name, fine));
   }
   PetscCall(VecSet(z, 0.0));
   PetscCall(VecScaleToSum(z, 1.0, NULL, &change, &zero));
   PetscCall(VecNorm(z, NORM_1, &wanted));
-  PetscCall(Check("a sum of 0 cannot be scaled", (PetscBool)(zero && wanted == 0 && change == 0)));
+  PetscCall(PetscSNPrintf(name, sizeof(name), "a sum of 0 cannot be scaled, %d entries%s", (int)n, where ? ", some of them" : ""));
+  PetscCall(Check(name, (PetscBool)(zero && wanted == 0 && change == 0)));
   PetscCall(VecDestroy(&x));
   PetscCall(VecDestroy(&y));
   PetscCall(VecDestroy(&z));

@@ -250,7 +250,7 @@ for said, right in (("ok a\n\nok  b\n", "ok"), ("ok a\n", "fail")):
 got = [(entry["suffix"], entry.get("checks"), entry.get("output_file")) for entry in runtests.flatten(runtests.parse_block(block % "      checks: 2"), {})]
 check("a test has the number of checks of its block in place of the file of all", got == [("own", None, None), ("file", "2", None)], got)
 for printed, code, right in (("ok a\\nok b\\n", 0, "ok"), ("ok a\\n", 0, "fail"), ("ok a\\nok b\\nok c\\n", 0, "fail"), ("ok a\\nnot ok b\\n", 0, "fail"), ("ok a\\nok b\\nWARNING\\n", 0, "fail"),
-                             ("ok a\\nok b\\n", 1, "fail")):
+                             ("ok a\\nok a\\n", 0, "fail"), ("ok a\\nok b\\n", 1, "fail")):
     test = runtests.Test("counted", "printf '%s'; exit %d" % (printed, code), expected="none.out")
     test.checks = 2
     got = runtests.judge(test, os.getcwd())
