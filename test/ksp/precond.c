@@ -345,7 +345,13 @@ int main(int argc, char **argv)
       checks: 1
     test:
       suffix: suitesparse
-      requires: double suitesparse
+      requires: double suitesparse !complex # the diagonal block of a Hermitian matrix is not Hermitian to PETSc
+      args: -group suitesparse
+      checks: 3
+    test:
+      suffix: suitesparse_complex
+      requires: double suitesparse complex
+      nsize: 1
       args: -group suitesparse
       checks: 3
 
