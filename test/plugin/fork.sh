@@ -3,6 +3,7 @@
 # Children of os.fork() and multiprocessing.Pool (fork.py), with each type, before and after the parent's first product. Prints ok, not ok or skip for each.
 #
 # make test sets LIB, PETSC_DIR and PETSC_ARCH.
+# timeoutfactor: 3
 set -u
 . "$(dirname "$0")/../shell/expect.sh"
 cd "$work" || exit 1
