@@ -58,6 +58,33 @@ void MatAIJPoolRelease(const void *memory)
   SysPoolRelease(memory, PetscDefaultCudaStream);
 }
 
+static char  *pinned_memory = NULL;
+static size_t pinned_bytes  = 0;
+
+static PetscErrorCode MatAIJPinnedDestroy(void)
+{
+  PetscFunctionBegin;
+  PetscCallCUDA(cudaFreeHost(pinned_memory));
+  pinned_memory = NULL;
+  pinned_bytes  = 0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode MatAIJPinnedMemory(size_t bytes, void *memory)
+{
+  PetscFunctionBegin;
+  if (bytes > pinned_bytes) {
+    if (pinned_memory) {
+      PetscCallCUDA(cudaStreamSynchronize(PetscDefaultCudaStream)); /* the memory ends here */
+      PetscCall(MatAIJPinnedDestroy());
+    } else PetscCall(PetscRegisterFinalize(MatAIJPinnedDestroy));
+    PetscCallCUDA(cudaMallocHost((void **)&pinned_memory, 2 * bytes));
+    pinned_bytes = 2 * bytes;
+  }
+  *(void **)memory = pinned_memory;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Pins host memory for copies to the device. Pinned memory crosses the bus three to eight times as fast, and pinning costs less than one copy of
    unpinned memory. */
 PetscErrorCode MatAIJDevicePin(const void *memory, size_t bytes, PetscBool *pinned)

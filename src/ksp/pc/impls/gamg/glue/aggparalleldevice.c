@@ -56,35 +56,14 @@ PetscErrorCode AmbAggHaloDestroy(AmbAggHalo **halo)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Pinned memory for entries of all levels, whose exchanges follow one another in one stream; CUDA takes about a millisecond to allocate it */
-static char  *agg_room       = NULL;
-static size_t agg_room_bytes = 0;
-
-static PetscErrorCode AmbAggRoomDestroy(void)
-{
-  PetscFunctionBegin;
-  PetscCallCUDA(cudaFreeHost(agg_room));
-  agg_room       = NULL;
-  agg_room_bytes = 0;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* Sets out and in to room for entries of `bytes` bytes */
 static PetscErrorCode AmbAggHaloRoom(AmbAggHalo *h, size_t bytes)
 {
-  const size_t nto = (size_t)h->tostart[h->nto], nfrom = (size_t)h->fromstart[h->nfrom], all = (nto + nfrom + 1) * bytes;
+  const size_t nto = (size_t)h->tostart[h->nto], nfrom = (size_t)h->fromstart[h->nfrom];
 
   PetscFunctionBegin;
-  if (all > agg_room_bytes) {
-    if (agg_room) {
-      PetscCallCUDA(cudaStreamSynchronize(PetscDefaultCudaStream)); /* the memory ends here */
-      PetscCall(AmbAggRoomDestroy());
-    } else PetscCall(PetscRegisterFinalize(AmbAggRoomDestroy));
-    PetscCallCUDA(cudaMallocHost((void **)&agg_room, 2 * all));
-    agg_room_bytes = 2 * all;
-  }
-  h->out = agg_room;
-  h->in  = agg_room + nto * bytes;
+  PetscCall(MatAIJPinnedMemory((nto + nfrom + 1) * bytes, &h->out));
+  h->in = h->out + nto * bytes;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
