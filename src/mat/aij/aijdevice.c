@@ -29,27 +29,26 @@ PetscErrorCode MatAIJHasDevice(PetscBool *found)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode MatAIJAllocated(SysStatus status, void *memory, PetscBool *enough)
+{
+  PetscFunctionBegin;
+  PetscCheck(status != SYS_ERROR, PETSC_COMM_SELF, PETSC_ERR_GPU, "%s", SysDeviceErrorText());
+  *enough = (PetscBool)(status == SYS_SUCCESS);
+  if (!*enough) *(void **)memory = NULL;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode MatAIJDeviceAllocate(size_t bytes, void *memory, PetscBool *enough)
 {
-  const cudaError_t error = cudaMalloc((void **)memory, bytes);
-
   PetscFunctionBegin;
-  *enough = (PetscBool)(error != cudaErrorMemoryAllocation);
-  if (*enough) PetscCallCUDA(error);
-  else {
-    *(void **)memory = NULL;
-    (void)cudaGetLastError(); /* clears the error, or later code would report it */
-  }
+  PetscCall(MatAIJAllocated(SysDeviceAllocate(memory, bytes), memory, enough));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode MatAIJPoolAllocate(size_t bytes, void *memory, PetscBool *enough)
 {
-  const SysStatus status = SysPoolAllocate(bytes, memory, PetscDefaultCudaStream);
-
   PetscFunctionBegin;
-  PetscCheck(status != SYS_ERROR, PETSC_COMM_SELF, PETSC_ERR_GPU, "%s", SysDeviceErrorText());
-  *enough = (PetscBool)(status == SYS_SUCCESS);
+  PetscCall(MatAIJAllocated(SysPoolAllocate(bytes, memory, PetscDefaultCudaStream), memory, enough));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
