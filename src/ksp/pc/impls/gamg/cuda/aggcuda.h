@@ -27,11 +27,14 @@ SYS_DEVICE SysStatus AggDeviceCreate(const AggMatrix *A, int symmetrize, double 
 /* The same in steps, for several processes: the graph with strengths. The arrays o are on the device too; ghost is on the host. */
 SYS_DEVICE SysStatus AggDeviceStart(const AggMatrix *A, SysStream stream, AggDevice **g, int *served) SYS_STUB(SYS_SUCCESS);
 
-/* The edges from vertices, which are rows, to ghosts, which are columns, by rows. The caller frees *edges. */
-SYS_DEVICE SysStatus AggDeviceGetCut(const AggDevice *g, SysStream stream, SysInt *n, AggEdge **edges) SYS_STUB(SYS_SUCCESS);
+/* Sorts the transposed edges between vertices and ghosts by the owners of the ghosts, which have the global numbers ghosts[]; global numbers of vertices begin at `first`. Owner k of nowner
+   has the ghosts from begin[k] on, and begin[k] becomes its first edge, begin[nowner] the number of edges. Waits for the device. The second function copies the edges to the host,
+   rows that are ghosts and columns that are vertices, in global numbers. */
+SYS_DEVICE SysStatus AggDeviceSortCut(AggDevice *g, SysInt first, const SysInt ghosts[], int nowner, SysInt begin[], SysStream stream) SYS_STUB(SYS_SUCCESS);
+SYS_DEVICE SysStatus AggDeviceGetCut(const AggDevice *g, SysInt n, AggEdge edges[], SysStream stream) SYS_STUB(SYS_SUCCESS);
 
-/* Adds the transposed edges: within this process all of them, and those between processes, which are come[], also from vertices to ghosts */
-SYS_DEVICE SysStatus AggDeviceSymmetrize(AggDevice *g, SysInt ncome, const AggEdge come[], SysStream stream, int *served) SYS_STUB(SYS_SUCCESS);
+/* Adds the transposed edges: within this process all of them, and those between processes, which are come[], as other processes got them from AggDeviceGetCut() */
+SYS_DEVICE SysStatus AggDeviceSymmetrize(AggDevice *g, SysInt first, SysInt ncome, const AggEdge come[], SysStream stream, int *served) SYS_STUB(SYS_SUCCESS);
 
 /* The strengths of diagonal blocks, in which the caller fills those of ghosts in before the last step */
 SYS_DEVICE double   *AggDeviceDiagonal(AggDevice *g) SYS_STUB(NULL);

@@ -40,6 +40,7 @@ extern PetscErrorCode AmbAggHaloDestroy(AmbAggHalo **);
 extern int AmbAggHaloFetch(void *ctx, size_t size, void *array);
 extern int AmbAggHaloAddUp(void *ctx, SysInt array[]);
 
-extern PetscErrorCode AmbAggParallelSymmetrize(AmbAggLevel *, PetscInt *ncome, AggEdge **come, PetscBool *done);
+/* Exchanges the transposed edges between processes. *come is pinned memory; *fits becomes PETSC_FALSE if more edges came than went. */
+extern PetscErrorCode AmbAggParallelSymmetrize(AmbAggLevel *, PetscInt *ncome, AggEdge **come, SysStatus *, PetscBool *fits);
 extern PetscErrorCode AmbAggParallelFactor(AmbAggLevel *, PetscInt nvec, const PetscReal data[], PetscReal coarse[], PetscBool *done);
 extern PetscErrorCode AmbAggParallelColumns(AmbAggLevel *, PetscBool smooth, PetscInt *nfar, PetscInt **far, PetscBool *done);

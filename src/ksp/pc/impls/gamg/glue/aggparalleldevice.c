@@ -137,30 +137,53 @@ int AmbAggHaloAddUp(void *ctx, SysInt array[])
 
 /* ------------------------------------------------- graph ------------------------------------------------- */
 
-/* The transposed edges that come from other processes. *done becomes PETSC_FALSE if one comes from a vertex that is no ghost here. */
-PetscErrorCode AmbAggParallelSymmetrize(AmbAggLevel *level, PetscInt *ncome, AggEdge **come, PetscBool *done)
+PetscErrorCode AmbAggParallelSymmetrize(AmbAggLevel *level, PetscInt *ncome, AggEdge **come, SysStatus *status, PetscBool *fits)
 {
-  AggEdge   *cut;
-  PetscInt   ncut;
-  SysNumbers ghosts;
-  SysStatus  status = AggDeviceGetCut(level->device, PetscDefaultCudaStream, &ncut, &cut);
+  AmbAggHalo     *h = level->halo;
+  const PetscInt *fromlist;
+  PetscInt       *begin, *order;
+  AggEdge        *edges, *lost;
+  MPI_Datatype    edge; /* bytes of many edges are more than an int counts */
+  MPI_Status      message;
+  PetscMPIInt     n;
 
   PetscFunctionBegin;
-  PetscCall(AmbAggDeviceCheck(level, status, "graph", done));
-  if (*done) {
-    PetscCall(AmbAggSwapEdges(level, ncut, cut, ncome, come));
-    SysNumbersCreate(level->nghost, level->ghosts, &ghosts);
-    for (PetscInt k = 0; k < *ncome; k++) {
-      const SysInt c = SysNumbersFind(&ghosts, (*come)[k].column);
-
-      if (c < 0) *done = PETSC_FALSE;
-      (*come)[k].row -= level->first;
-      (*come)[k].column = c;
-    }
-    SysNumbersDestroy(&ghosts);
-    PetscCall(AmbAggDeviceAgree(level, done));
+  *fits  = PETSC_TRUE;
+  *ncome = 0;
+  PetscCall(PetscSFGetRootRanks(level->sf, NULL, NULL, NULL, &fromlist, NULL));
+  PetscCall(PetscMalloc2(h->nfrom + 1, &begin, h->nfrom, &order));
+  for (PetscMPIInt k = 0; k < h->nfrom; k++) {
+    begin[k] = fromlist[h->fromstart[k]]; /* ghosts of one owner follow one another */
+    order[k] = k;
   }
-  free(cut);
+  PetscCall(PetscSortIntWithArray(h->nfrom, begin, order));
+  *status = AggDeviceSortCut(level->device, level->first, level->ghosts, h->nfrom, begin, PetscDefaultCudaStream);
+  if (*status) PetscCall(PetscArrayzero(begin, h->nfrom + 1));
+  PetscCall(MatAIJPinnedMemory(2 * (size_t)begin[h->nfrom] * sizeof(*edges), &edges));
+  *come = edges + begin[h->nfrom];
+  if (!*status) *status = AggDeviceGetCut(level->device, begin[h->nfrom], edges, PetscDefaultCudaStream);
+  PetscCallMPI(MPI_Type_contiguous(sizeof(*edges), MPI_BYTE, &edge));
+  PetscCallMPI(MPI_Type_commit(&edge));
+  for (PetscMPIInt k = 0; k < h->nfrom; k++) {
+    PetscCall(PetscMPIIntCast(begin[k + 1] - begin[k], &n));
+    PetscCallMPI(MPI_Isend(edges + begin[k], n, edge, h->from[order[k]], h->tag, h->comm, &h->requests[k]));
+  }
+  for (PetscMPIInt k = 0; k < h->nto; k++) {
+    PetscCallMPI(MPI_Probe(h->to[k], h->tag, h->comm, &message));
+    PetscCallMPI(MPI_Get_count(&message, edge, &n));
+    if (*ncome + n <= begin[h->nfrom]) {
+      PetscCallMPI(MPI_Recv(*come + *ncome, n, edge, h->to[k], h->tag, h->comm, MPI_STATUS_IGNORE));
+      *ncome += n;
+      continue;
+    }
+    *fits = PETSC_FALSE;
+    PetscCall(PetscMalloc1(n, &lost));
+    PetscCallMPI(MPI_Recv(lost, n, edge, h->to[k], h->tag, h->comm, MPI_STATUS_IGNORE));
+    PetscCall(PetscFree(lost));
+  }
+  PetscCallMPI(MPI_Waitall(h->nfrom, h->requests, MPI_STATUSES_IGNORE));
+  PetscCallMPI(MPI_Type_free(&edge));
+  PetscCall(PetscFree2(begin, order));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
