@@ -86,7 +86,11 @@ PetscErrorCode AmbAggDeviceGraph(AmbAggLevel *level, PetscBool *done)
   PetscCall(PetscLogGpuTimeBegin());
   status = AggDeviceStart(&M, PetscDefaultCudaStream, &level->device, &served);
   PetscCall(AmbAggDeviceCheck(level, status, "graph", done));
-  if (*done && level->sf) PetscCall(AmbAggHaloCreate(level));
+  if (*done && level->sf) {
+    PetscCall(AmbAggHaloCreate(level));
+    if (level->bs == 1 && sizeof(PetscScalar) == sizeof(uint64_t)) PetscCall(MatHaloGetPeer(level->A, &level->halo->peer));
+    PetscAssert(!level->halo->peer || level->halo->peer->n == level->nghost, PETSC_COMM_SELF, PETSC_ERR_PLIB, "The ghosts are not the columns of the halo");
+  }
   if (*done && level->symmetrize) PetscCall(AmbAggDeviceSymmetrize(level, done));
   if (*done && level->sf) PetscCall((PetscErrorCode)AmbAggHaloFetch(level, sizeof(double), AggDeviceDiagonal(level->device)));
   if (*done) {

@@ -108,12 +108,46 @@ static PetscErrorCode AmbAggHaloSwap(AmbAggHalo *h, PetscBool back, size_t size)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The same between GPUs that reach each other's memory, in words of 8 bytes */
+static PetscErrorCode AmbAggPeerFetch(const AmbAggLevel *level, size_t size, void *array)
+{
+  const MatHalo *h      = level->halo->peer;
+  const PetscInt nto    = h->to.offset[h->to.n];
+  char          *ghosts = (char *)array + (size_t)level->n * size;
+
+  PetscFunctionBegin;
+  if (size == sizeof(PetscScalar)) {
+    PetscCall(AmbAggHaloStatus(HaloExchange(&h->route[0], h->entries, (const PetscScalar *)array, (PetscScalar *)ghosts, PetscDefaultCudaStream)));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(AmbAggHaloStatus(AggDevicePackWords(nto, h->entries, size, array, (uint64_t *)h->to.buffer, PetscDefaultCudaStream)));
+  PetscCall(AmbAggHaloStatus(HaloExchange(&h->route[0], NULL, h->to.buffer, h->from.buffer, PetscDefaultCudaStream)));
+  PetscCall(AmbAggHaloStatus(AggDeviceUnpackWords(level->nghost, size, (const uint64_t *)h->from.buffer, ghosts, PetscDefaultCudaStream)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode AmbAggPeerAddUp(const AmbAggLevel *level, SysInt array[])
+{
+  const MatHalo *h   = level->halo->peer;
+  const PetscInt nto = h->to.offset[h->to.n];
+
+  PetscFunctionBegin;
+  PetscCall(AmbAggHaloStatus(AggDevicePackWords(level->nghost, NULL, sizeof(*array), array + level->n, (uint64_t *)h->from.buffer, PetscDefaultCudaStream)));
+  PetscCall(AmbAggHaloStatus(HaloExchange(&h->route[1], NULL, h->from.buffer, h->to.buffer, PetscDefaultCudaStream)));
+  PetscCall(AmbAggHaloStatus(AggDeviceAddUpWords(nto, h->entries, (const uint64_t *)h->to.buffer, array, PetscDefaultCudaStream)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 int AmbAggHaloFetch(void *ctx, size_t size, void *array)
 {
   const AmbAggLevel *level = ctx;
   AmbAggHalo        *h     = level->halo;
 
   PetscFunctionBegin;
+  if (h->peer && size <= sizeof(PetscScalar)) {
+    PetscCall(AmbAggPeerFetch(level, size, array));
+    PetscFunctionReturn((int)PETSC_SUCCESS);
+  }
   PetscCall(AmbAggHaloRoom(h, size));
   PetscCall(AmbAggHaloStatus(AggDevicePack(h->tostart[h->nto], h->tolist, size, array, h->out, PetscDefaultCudaStream)));
   PetscCall(AmbAggHaloSwap(h, PETSC_FALSE, size));
@@ -127,10 +161,13 @@ int AmbAggHaloAddUp(void *ctx, SysInt array[])
   AmbAggHalo        *h     = level->halo;
 
   PetscFunctionBegin;
-  PetscCall(AmbAggHaloRoom(h, sizeof(*array)));
-  PetscCall(AmbAggHaloStatus(AggDevicePack(h->fromstart[h->nfrom], h->fromlist, sizeof(*array), array + level->n, h->in, PetscDefaultCudaStream)));
-  PetscCall(AmbAggHaloSwap(h, PETSC_TRUE, sizeof(*array)));
-  PetscCall(AmbAggHaloStatus(AggDeviceAddUp(h->tostart[h->nto], h->tolist, (SysInt *)h->out, array, PetscDefaultCudaStream)));
+  if (h->peer) PetscCall(AmbAggPeerAddUp(level, array));
+  else {
+    PetscCall(AmbAggHaloRoom(h, sizeof(*array)));
+    PetscCall(AmbAggHaloStatus(AggDevicePack(h->fromstart[h->nfrom], h->fromlist, sizeof(*array), array + level->n, h->in, PetscDefaultCudaStream)));
+    PetscCall(AmbAggHaloSwap(h, PETSC_TRUE, sizeof(*array)));
+    PetscCall(AmbAggHaloStatus(AggDeviceAddUp(h->tostart[h->nto], h->tolist, (SysInt *)h->out, array, PetscDefaultCudaStream)));
+  }
   PetscCall((PetscErrorCode)AmbAggHaloFetch(ctx, sizeof(*array), array));
   PetscFunctionReturn((int)PETSC_SUCCESS);
 }
