@@ -470,6 +470,7 @@ PetscErrorCode HashGEMMParallelSymbolic(Mat C, SpgemmType type, Mat A, Mat B, Ha
   if (q->device && !made) PetscCall(HashGEMMLeaveDevice(A, B, (PetscBool)(type == SPGEMM_PTAP), q, &info, &status));
   if (!made && !status) status = HashGEMMMakeResult(type, &q->left, &q->right, &p->options, &p->spgemm, &q->result, &info);
   if (made && size > 1) PetscCall(HashGEMMDeviceDefers(C, p, B->cmap->N / size, &q->defer));
+  if (made && !q->defer) status = HashGEMMRowsCreate(q->result.m, q->result.n, q->result.nz, PETSC_TRUE, &q->result, &info);
   PetscCall(HashGEMMAgreeAll(C, status, &info, &q->defer));
   if (made && !q->defer) PetscCall(HashGEMMDeviceFetchPattern(q));
   if (!made) PetscCall(HashGEMMReport(C, &info));

@@ -21,6 +21,7 @@ struct _HashGEMMDeviceParallel {
   int          *lists;                              /* memory of sums.row and others */
   int          *sumi, *sumj, *term, *source, *from; /* as in HashGEMMDeviceSumPattern(), and the sum of each row of this process or -1 */
   PetscScalar  *suma;
+  PetscInt     *ends;   /* on the host: the starts of rows of the result that other processes get */
   HashGEMMRows  cut[2]; /* both blocks of a deferred result, until the matrix has them */
 
   HashGEMMDeviceSums sums;
@@ -159,6 +160,7 @@ PetscErrorCode HashGEMMDeviceParallelDestroy(HashGEMMParallel *q)
     MatAIJPoolRelease(d->from);
     MatAIJPoolRelease(d->suma);
   }
+  PetscCall(PetscFree(d->ends));
   PetscCall(PetscFree(q->device));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -421,7 +423,7 @@ PetscErrorCode HashGEMMDeviceRightEnd(HashGEMMParallel *q)
 
 /* ------------------------------------------------- the local product ------------------------------------------------- */
 
-/* The local product. The host gets the starts of its rows from row m on, and the whole pattern by HashGEMMDeviceFetchPattern(). */
+/* The local product. The host gets the starts of its rows from row m on. */
 PetscErrorCode HashGEMMDeviceMakeResult(Mat C, SpgemmType type, PetscInt m, const HashGEMMProduct *p, HashGEMMParallel *q, PetscBool *done)
 {
   HashGEMMDeviceParallel *d         = q->device;
@@ -440,17 +442,21 @@ PetscErrorCode HashGEMMDeviceMakeResult(Mat C, SpgemmType type, PetscInt m, cons
   PetscCall(HashGEMMDeviceCheck(status, done));
   *done = (PetscBool)(*done && rows->nz && rows->a);
   if (!*done) PetscFunctionReturn(PETSC_SUCCESS);
-  *done = (PetscBool)!HashGEMMRowsCreate(rows->m, rows->n, rows->nz, PETSC_TRUE, &q->result, &info);
-  if (!*done) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(HashGEMMDeviceFetch(q->result.i + m, rows->i + m, (rows->m + 1 - m) * sizeof(*rows->i)));
+  q->result = (HashGEMMRows){.m = rows->m, .n = rows->n, .nz = rows->nz};
+  PetscCall(PetscMalloc1(rows->m + 1 - m, &d->ends));
+  PetscCall(HashGEMMDeviceFetch(d->ends, rows->i + m, (rows->m + 1 - m) * sizeof(*rows->i)));
   HashGEMMDeviceFreeRows(&d->left);
   PetscCall(HashGEMMDeviceTell(C, &info));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Copies the whole pattern to the host */
 PetscErrorCode HashGEMMDeviceFetchPattern(HashGEMMParallel *q)
 {
+  SpgemmInfo info;
+
   PetscFunctionBegin;
+  PetscCheck(q->result.i || !HashGEMMRowsCreate(q->result.m, q->result.n, q->result.nz, PETSC_TRUE, &q->result, &info), PETSC_COMM_SELF, PETSC_ERR_MEM, "The host lacks memory for the pattern of a product on the GPU");
   PetscCall(HashGEMMDeviceFetch(q->result.i, q->device->result.i, (q->result.m + 1) * sizeof(*q->result.i)));
   PetscCall(HashGEMMDeviceFetch(q->result.j, q->device->result.j, q->result.nz * sizeof(*q->result.j)));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -631,7 +637,7 @@ PetscErrorCode HashGEMMDeviceMakeSums(PetscLayout layout, const PetscInt global[
 
   PetscFunctionBegin;
   PetscCall(PetscMalloc1(m, &degree));
-  PetscCall(HashGEMMHaloOffer(layout, (PetscInt)q->result.m - m, global, q->result.i + m, &q->sent, degree, info, status));
+  PetscCall(HashGEMMHaloOffer(layout, (PetscInt)q->result.m - m, global, d->ends, &q->sent, degree, info, status));
   PetscCall(HashGEMMDeviceExchange(m, q, &columns, &values, &done));
   if (done) PetscCall(HashGEMMDeviceListSums(m, degree, q, &done));
   *c = (HashGEMMColumns){0};
