@@ -603,7 +603,8 @@ static PetscErrorCode HashGEMMDeviceMakeFinal(PetscInt m, const int *columns, Pe
 /* Copies the pattern of the sums to the host, which makes the pattern of the result */
 static PetscErrorCode HashGEMMDeviceFetchSums(PetscInt m, const PetscInt degree[], const HashGEMMColumns *c, HashGEMMParallel *q, SpgemmInfo *info, SysStatus *status)
 {
-  HashGEMMDeviceParallel *d = q->device;
+  HashGEMMDeviceParallel *d      = q->device;
+  const SysStream         stream = PetscDefaultCudaStream; /* which computes the sums */
   PetscInt               *starts;
 
   PetscFunctionBegin;
@@ -611,11 +612,14 @@ static PetscErrorCode HashGEMMDeviceFetchSums(PetscInt m, const PetscInt degree[
   for (PetscInt r = 0; r < m; r++) q->from[r] = degree[r] ? (SysInt)q->nsum++ : -1;
   if (!q->nsum || *status) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscMalloc1(q->nsum + 1, &starts));
-  PetscCall(HashGEMMDeviceFetch(starts, d->sumi, (q->nsum + 1) * sizeof(*starts)));
+  PetscCallCUDA(cudaMemcpyAsync(starts, d->sumi, (q->nsum + 1) * sizeof(*starts), cudaMemcpyDeviceToHost, stream));
+  PetscCallCUDA(cudaStreamSynchronize(stream));
   *status = HashGEMMRowsCreate(q->nsum, c->n + c->nglobal, starts[q->nsum], PETSC_TRUE, &q->sum, info);
   if (!*status) {
     PetscCall(PetscArraycpy(q->sum.i, starts, q->nsum + 1));
-    PetscCall(HashGEMMDeviceFetch(q->sum.j, d->sumj, q->sum.nz * sizeof(*q->sum.j)));
+    PetscCallCUDA(cudaMemcpyAsync(q->sum.j, d->sumj, q->sum.nz * sizeof(*q->sum.j), cudaMemcpyDeviceToHost, stream));
+    PetscCallCUDA(cudaStreamSynchronize(stream));
+    PetscCall(PetscLogGpuToCpu((q->nsum + 1 + q->sum.nz) * sizeof(*starts)));
   }
   PetscCall(PetscFree(starts));
   PetscFunctionReturn(PETSC_SUCCESS);
