@@ -223,7 +223,10 @@ static PetscErrorCode HashGEMMDevicePackWanted(Mat B, HashGEMMParallel *q, size_
   *(char **)in = out + ngone * size;
   if (columns) *columns = (PetscInt *)out;
   if (values) *values = (PetscScalar *)out;
-  if (!ngone) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!ngone) {
+    PetscCallCUDA(cudaStreamSynchronize(PetscDefaultCudaStream)); /* the stream may still read what came the last time */
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscCall(HashGEMMDeviceGetBlocks(B, block));
   PetscCall(MatMPIAIJGetSeqAIJ(B, NULL, &o, &garray));
   source.d = block[0];
