@@ -95,6 +95,19 @@ void SysPoolTrimIfShort(void)
   if (cudaMemGetInfo(&available, &total) == cudaSuccess && available < total / 8) SysPoolTrim();
 }
 
+SysStatus SysDeviceAllocate(void *memory, size_t bytes)
+{
+  cudaError_t error = cudaMalloc((void **)memory, bytes ? bytes : 1);
+
+  if (error == cudaErrorMemoryAllocation) {
+    (void)cudaGetLastError(); /* clears the error, or the next check would report it */
+    SysPoolTrim();
+    error = cudaMalloc((void **)memory, bytes ? bytes : 1);
+  }
+  if (error != cudaSuccess) return SysDeviceFailed(error, "cudaMalloc()");
+  return SYS_SUCCESS;
+}
+
 /* ---- Capabilities ---- */
 
 static __global__ void SysAny(void) { }

@@ -114,7 +114,7 @@ static inline void SysArenaTake(SysArena *arena, T **array, size_t n)
 
 static inline SysStatus SysArenaAllocate(SysArena *arena)
 {
-  SYS_CUDA(cudaMalloc(&arena->memory, arena->used ? arena->used : 1));
+  SYS_CALL(SysDeviceAllocate(&arena->memory, arena->used ? arena->used : 1));
   arena->used = 0;
   return SYS_SUCCESS;
 }
@@ -146,12 +146,6 @@ static inline SysStatus SysArenaAllocateScratch(SysArena *arena, SysScratch *s, 
   SYS_CALL(SysScratchAllocate(s, arena->used, stream));
   arena->memory = s->memory;
   arena->used   = 0;
-  return SYS_SUCCESS;
-}
-
-static inline SysStatus SysDeviceAllocate(void *p, size_t bytes)
-{
-  SYS_CUDA(cudaMalloc((void **)p, bytes ? bytes : 1));
   return SYS_SUCCESS;
 }
 

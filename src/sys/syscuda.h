@@ -36,6 +36,9 @@ SYS_DEVICE void SysPoolTrim(void) SYS_STUB();
 /* The same if less than an eighth of the device's memory is free, which other allocations than the pool's may need */
 SYS_DEVICE void SysPoolTrimIfShort(void) SYS_STUB();
 
+/* cudaMalloc(); where memory is short, once more after SysPoolTrim() */
+SYS_DEVICE SysStatus SysDeviceAllocate(void *memory, size_t bytes) SYS_STUB(SYS_ERROR);
+
 /* Returns the text of this thread's last failed call, such as "cudaMalloc: out of memory" */
 SYS_DEVICE const char *SysDeviceErrorText(void) SYS_STUB("");
 

@@ -86,11 +86,6 @@ void SysAdvise(void *p, size_t size)
   if (size >= SYS_MAPPED_PAGES * SYS_HUGE_PAGE) (void)madvise((char *)p + SysMemoryHead(p), (size - SysMemoryHead(p)) / SYS_HUGE_PAGE * SYS_HUGE_PAGE, MADV_HUGEPAGE);
 }
 
-void SysAdviseSmall(void *p, size_t size)
-{
-  if (p && SysMappedSize(size, SYS_MAPPED_PAGES)) (void)madvise((char *)p + SysMemoryHead(p), (size - SysMemoryHead(p)) / SYS_HUGE_PAGE * SYS_HUGE_PAGE, MADV_NOHUGEPAGE);
-}
-
 void *SysAllocate(size_t size)
 {
   const size_t mapped = SysMappedSize(size, SYS_MAPPED_PAGES);

@@ -30,9 +30,6 @@ void SysTrim(size_t least);
 /* Requests huge pages for memory that other code allocated and did not write yet: page faults dominate the first write of a large result */
 void SysAdvise(void *, size_t size);
 
-/* Requests small pages for memory that nobody has written yet, and of which a few rows will be written: the system clears each page at its first write */
-void SysAdviseSmall(void *, size_t size);
-
 /* Allocate memory aligned to cache lines, on huge pages where it fills them, mapped from SYS_MAPPED_PAGES huge pages on. SysAllocateZero()'s memory
    reads as zero. */
 void *SysAllocate(size_t size);

@@ -763,6 +763,20 @@ private:
   size_t loose;
 };
 
+/* An allocation besides the pool succeeds though the pool holds the memory, unused */
+static bool PoolGivesWay()
+{
+  const size_t available = FreeMemory();
+  void        *p;
+
+  if (SysPoolAllocate(available / 5 * 3, &p, stream)) return Complain("the pool", SysDeviceErrorText());
+  SysPoolRelease(p, stream);
+  CallCuda(cudaStreamSynchronize(stream));
+  if (SysDeviceAllocate(&p, available / 5 * 3)) return Complain("beside the pool", SysDeviceErrorText());
+  CallCuda(cudaFree(p));
+  return cudaGetLastError() == cudaSuccess || Complain("beside the pool", "CUDA's error is left behind");
+}
+
 /* What does not fit is refused, leaves nothing behind and nothing broken, and works once there is room */
 static bool OutOfMemory(const std::vector<Shape> &)
 {
@@ -771,6 +785,7 @@ static bool OutOfMemory(const std::vector<Shape> &)
   const Sums             R = Reference(S, S.a, false, xh), T = Reference(S, S.a, true, xh);
   Vector                 x(xh, 0), z(nothing, 0);
 
+  if (!PoolGivesWay()) return false;
   for (int measure = 0; measure < 2; measure++) {
     Matrix       M(S, {measure ? 0 : 3, 0, 0, measure, SYS_VALUES_DOUBLE});
     const SysCSR csr = M.CSR();

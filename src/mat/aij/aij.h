@@ -212,6 +212,9 @@ SYS_DEVICE PetscErrorCode MatAIJDeferredAssembled(Mat A) SYS_STUB(PETSC_SUCCESS)
    I-nodes, which would take one thread longer than everything else; its preallocation would need five arrays of one entry a row in place of two. */
 SYS_DEVICE PetscErrorCode MatAIJDeviceCreateWithArrays(PetscInt m, PetscInt n, PetscInt i[], PetscInt j[], PetscScalar a[], PetscBool own, Mat *A) SYS_STUB(PETSC_SUCCESS);
 
+/* Pinned memory for messages of set-ups, which follow one another in PETSc's stream: valid until the next call. Before the host writes there, the caller waits for the stream. CUDA takes about a millisecond to allocate it, so all share it. */
+SYS_DEVICE PetscErrorCode MatAIJPinnedMemory(size_t bytes, void *memory) SYS_STUB(PETSC_SUCCESS);
+
 /* Pins large host memory; Unpin reverses it if *pinned was set */
 SYS_DEVICE PetscErrorCode MatAIJDevicePin(const void *memory, size_t bytes, PetscBool *pinned) SYS_STUB(PETSC_SUCCESS);
 SYS_DEVICE PetscErrorCode MatAIJDeviceUnpin(const void *memory, PetscBool pinned) SYS_STUB(PETSC_SUCCESS);

@@ -29,33 +29,59 @@ PetscErrorCode MatAIJHasDevice(PetscBool *found)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode MatAIJAllocated(SysStatus status, void *memory, PetscBool *enough)
+{
+  PetscFunctionBegin;
+  PetscCheck(status != SYS_ERROR, PETSC_COMM_SELF, PETSC_ERR_GPU, "%s", SysDeviceErrorText());
+  *enough = (PetscBool)(status == SYS_SUCCESS);
+  if (!*enough) *(void **)memory = NULL;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode MatAIJDeviceAllocate(size_t bytes, void *memory, PetscBool *enough)
 {
-  const cudaError_t error = cudaMalloc((void **)memory, bytes);
-
   PetscFunctionBegin;
-  *enough = (PetscBool)(error != cudaErrorMemoryAllocation);
-  if (*enough) PetscCallCUDA(error);
-  else {
-    *(void **)memory = NULL;
-    (void)cudaGetLastError(); /* clears the error, or later code would report it */
-  }
+  PetscCall(MatAIJAllocated(SysDeviceAllocate(memory, bytes), memory, enough));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode MatAIJPoolAllocate(size_t bytes, void *memory, PetscBool *enough)
 {
-  const SysStatus status = SysPoolAllocate(bytes, memory, PetscDefaultCudaStream);
-
   PetscFunctionBegin;
-  PetscCheck(status != SYS_ERROR, PETSC_COMM_SELF, PETSC_ERR_GPU, "%s", SysDeviceErrorText());
-  *enough = (PetscBool)(status == SYS_SUCCESS);
+  PetscCall(MatAIJAllocated(SysPoolAllocate(bytes, memory, PetscDefaultCudaStream), memory, enough));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 void MatAIJPoolRelease(const void *memory)
 {
   SysPoolRelease(memory, PetscDefaultCudaStream);
+}
+
+static char  *pinned_memory = NULL;
+static size_t pinned_bytes  = 0;
+
+static PetscErrorCode MatAIJPinnedDestroy(void)
+{
+  PetscFunctionBegin;
+  PetscCallCUDA(cudaFreeHost(pinned_memory));
+  pinned_memory = NULL;
+  pinned_bytes  = 0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode MatAIJPinnedMemory(size_t bytes, void *memory)
+{
+  PetscFunctionBegin;
+  if (bytes > pinned_bytes) {
+    if (pinned_memory) {
+      PetscCallCUDA(cudaStreamSynchronize(PetscDefaultCudaStream)); /* the memory ends here */
+      PetscCall(MatAIJPinnedDestroy());
+    } else PetscCall(PetscRegisterFinalize(MatAIJPinnedDestroy));
+    PetscCallCUDA(cudaMallocHost((void **)&pinned_memory, 2 * bytes));
+    pinned_bytes = 2 * bytes;
+  }
+  *(void **)memory = pinned_memory;
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* Pins host memory for copies to the device. Pinned memory crosses the bus three to eight times as fast, and pinning costs less than one copy of

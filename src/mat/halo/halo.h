@@ -124,6 +124,8 @@ extern PetscErrorCode MatHaloShareBegin(const MatHaloShare *, PetscBool transpos
 extern PetscErrorCode MatHaloShareEnd(const MatHaloShare *, PetscBool transpose, PetscScalar alpha, PetscScalar *y, cudaStream_t, SysStatus *);
 /* Makes the halo of A, if A has none yet, and takes its path. Collective. */
 extern PetscErrorCode MatHaloExpect(Mat A, PetscBool transpose);
+/* For set-ups: creates the halo of A if A has none yet. *halo is NULL, on all processes, unless it has a route between GPUs that reach each other's memory. Collective. */
+extern PetscErrorCode MatHaloGetPeer(Mat A, MatHalo **halo);
 /* So many of these products have been made */
 extern PetscErrorCode MatHaloShareMade(Mat, PetscInt products);
 

@@ -176,6 +176,19 @@ PetscErrorCode MatHaloExpect(Mat A, PetscBool transpose)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode MatHaloGetPeer(Mat A, MatHalo **halo)
+{
+  MatShadow *s;
+
+  PetscFunctionBegin;
+  *halo = NULL;
+  PetscCall(MatHaloExpect(A, PETSC_FALSE));
+  PetscCall(MatShadowQuery(A, &s));
+  if (!s || s->owner != A || !MatAIJIsCUSPARSE(A) || !s->halo) PetscFunctionReturn(PETSC_SUCCESS);
+  if (((MatHalo *)s->halo)->chosen && ((MatHalo *)s->halo)->path == MAT_SHADOW_HALO_PEER) *halo = (MatHalo *)s->halo;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* A plain product packs and sends entries of x, which the rows of the off-diagonal block need. A transposed one sends the sums of its columns the other way. */
 static PetscErrorCode MatHaloProduct(Mat A, MatShadow *s, PetscBool transpose, Vec xx, Vec yy, Vec zz, PetscBool *done)
 {

@@ -29,6 +29,7 @@ typedef enum {
 
 typedef struct _HashGEMMParallel HashGEMMParallel;
 typedef struct _HashGEMMHalo     HashGEMMHalo;
+typedef struct _HashGEMMColumns  HashGEMMColumns;
 
 /* A product's data, reused for new values */
 typedef struct {
@@ -101,16 +102,17 @@ SYS_DEVICE PetscErrorCode HashGEMMDeviceConvert(Mat C, Mat W) SYS_STUB(PETSC_SUC
 SYS_DEVICE PetscErrorCode HashGEMMDeviceParallelCreate(Mat C, Mat A, Mat B, const HashGEMMProduct *p, HashGEMMParallel *q) SYS_STUB(PETSC_SUCCESS);
 SYS_DEVICE PetscErrorCode HashGEMMDeviceParallelDestroy(HashGEMMParallel *q) SYS_STUB(PETSC_SUCCESS);
 SYS_DEVICE PetscErrorCode HashGEMMDeviceMakeLeft(Mat A, PetscBool square, HashGEMMParallel *q) SYS_STUB(PETSC_SUCCESS);
-SYS_DEVICE PetscErrorCode HashGEMMDeviceMakeRight(Mat B, PetscInt nknown, const PetscInt map[], HashGEMMParallel *q, PetscBool *done) SYS_STUB(PETSC_SUCCESS);
+SYS_DEVICE PetscErrorCode HashGEMMDeviceMakeRight(Mat B, PetscInt nrow, const PetscInt columns[], HashGEMMParallel *q, PetscBool *done) SYS_STUB(PETSC_SUCCESS);
+SYS_DEVICE PetscErrorCode HashGEMMDeviceCopyRight(HashGEMMParallel *q, SpgemmInfo *info, SysStatus *status) SYS_STUB(PETSC_SUCCESS);
 SYS_DEVICE PetscErrorCode HashGEMMDeviceRightBegin(Mat B, HashGEMMParallel *q) SYS_STUB(PETSC_SUCCESS);
 SYS_DEVICE PetscErrorCode HashGEMMDeviceRightEnd(HashGEMMParallel *q) SYS_STUB(PETSC_SUCCESS);
-SYS_DEVICE PetscErrorCode HashGEMMDeviceMakeResult(Mat C, SpgemmType type, const HashGEMMProduct *p, HashGEMMParallel *q, PetscBool *done) SYS_STUB(PETSC_SUCCESS);
-SYS_DEVICE PetscErrorCode HashGEMMDeviceGetRows(Mat B, const PetscInt rows[], const PetscInt known[], HashGEMMHalo *h, PetscInt **columns, SpgemmInfo *info, SysStatus *status, PetscBool *done) SYS_STUB(PETSC_SUCCESS);
+SYS_DEVICE PetscErrorCode HashGEMMDeviceMakeResult(Mat C, SpgemmType type, PetscInt m, const HashGEMMProduct *p, HashGEMMParallel *q, PetscBool *done) SYS_STUB(PETSC_SUCCESS);
+SYS_DEVICE PetscErrorCode HashGEMMDeviceGetWanted(Mat B, const PetscInt rows[], HashGEMMParallel *q, SpgemmInfo *info, SysStatus *status, PetscBool *done) SYS_STUB(PETSC_SUCCESS);
+SYS_DEVICE PetscErrorCode HashGEMMDeviceFetchRows(Mat B, HashGEMMParallel *q, PetscInt **columns) SYS_STUB(PETSC_SUCCESS);
 SYS_DEVICE PetscErrorCode HashGEMMDeviceDefers(Mat C, const HashGEMMProduct *p, PetscInt rows, PetscBool *defers) SYS_STUB(PETSC_SUCCESS);
-SYS_DEVICE PetscErrorCode HashGEMMDeviceFetchColumns(HashGEMMParallel *q) SYS_STUB(PETSC_SUCCESS);
-SYS_DEVICE PetscErrorCode HashGEMMDeviceFetchSums(PetscInt m, const PetscInt degree[], HashGEMMParallel *q) SYS_STUB(PETSC_SUCCESS);
-SYS_DEVICE PetscErrorCode HashGEMMDeviceMarkColumns(HashGEMMParallel *q, PetscInt m, char marks[]) SYS_STUB(PETSC_SUCCESS);
+SYS_DEVICE PetscErrorCode HashGEMMDeviceFetchPattern(HashGEMMParallel *q) SYS_STUB(PETSC_SUCCESS);
+SYS_DEVICE PetscErrorCode HashGEMMDeviceMakeSums(PetscLayout layout, const PetscInt global[], PetscInt N, HashGEMMParallel *q, HashGEMMColumns *c, SpgemmInfo *info, SysStatus *status) SYS_STUB(PETSC_SUCCESS);
+SYS_DEVICE PetscErrorCode HashGEMMDeviceRenewSums(PetscInt m, HashGEMMParallel *q, SpgemmInfo *info, SysStatus *status) SYS_STUB(PETSC_SUCCESS);
 SYS_DEVICE PetscErrorCode HashGEMMDeviceMakeBlocks(const HashGEMMCut *cut, PetscInt far, HashGEMMParallel *q, Mat block[2], SpgemmInfo *info, SysStatus *status) SYS_STUB(PETSC_SUCCESS);
 SYS_DEVICE PetscErrorCode HashGEMMDeviceRenewResult(HashGEMMParallel *q, SpgemmInfo *info, SysStatus *status) SYS_STUB(PETSC_SUCCESS);
-SYS_DEVICE PetscErrorCode HashGEMMDeviceTakeValues(PetscInt m, HashGEMMParallel *q, SpgemmInfo *info, SysStatus *status) SYS_STUB(PETSC_SUCCESS);
 SYS_DEVICE PetscErrorCode HashGEMMDeviceCut(Mat C, HashGEMMParallel *q, SpgemmInfo *info, SysStatus *status) SYS_STUB(PETSC_SUCCESS);

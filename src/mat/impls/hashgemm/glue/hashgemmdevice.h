@@ -16,7 +16,7 @@ extern PetscErrorCode HashGEMMDeviceMake(SpgemmType, SpgemmAccumulator, const Sy
 extern PetscErrorCode HashGEMMDeviceRoom(Mat, PetscBool *enough);
 extern PetscErrorCode HashGEMMDeviceGetCSR(Mat, SysCSR *);
 extern PetscErrorCode HashGEMMDeviceGetArrays(Mat, const int **i, const int **j, PetscScalar **a);
-extern PetscErrorCode HashGEMMDeviceFetch(void *host, const void *device, size_t bytes);
+extern PetscErrorCode HashGEMMDeviceFetch(void *host, const void *device, size_t bytes); /* of the pattern of the last HashGEMMDeviceMake(): waits for no later work */
 extern PetscErrorCode HashGEMMDeviceTell(Mat, const SpgemmInfo *);
 
 extern SpgemmDeviceContext *HashGEMMDeviceContext;

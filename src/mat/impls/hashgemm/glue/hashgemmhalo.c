@@ -14,10 +14,7 @@ PetscErrorCode HashGEMMColumnsCreate(PetscInt first, PetscInt n, PetscInt nknown
   PetscInt *more, nmore = 0, sorted;
 
   PetscFunctionBegin;
-  c->first   = first;
-  c->n       = n;
-  c->nglobal = 0;
-  c->global  = NULL;
+  *c = (HashGEMMColumns){.first = first, .n = n};
   PetscCall(PetscMalloc1(nentry, &more));
   for (PetscInt e = 0; e < nentry; e++) {
     if (entries[e] < first || entries[e] >= first + n) more[nmore++] = entries[e];
@@ -27,7 +24,13 @@ PetscErrorCode HashGEMMColumnsCreate(PetscInt first, PetscInt n, PetscInt nknown
   else nmore = sorted;
   PetscCall(PetscMergeIntArray(nknown, known, nmore, more, &c->nglobal, &c->global));
   PetscCall(PetscFree(more));
+  HashGEMMColumnsCount(c);
   PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+void HashGEMMColumnsCount(HashGEMMColumns *c)
+{
+  for (c->nbelow = 0; c->nbelow < c->nglobal && c->global[c->nbelow] < c->first;) c->nbelow++;
 }
 
 /* The columns of other processes that occur in the first m rows of the local product */
@@ -39,8 +42,7 @@ PetscErrorCode HashGEMMColumnsUsed(HashGEMMParallel *q, PetscInt m, PetscInt *nu
   PetscFunctionBegin;
   PetscCall(PetscCalloc1(c->nglobal, &marks));
   PetscCall(PetscMalloc1(c->nglobal, used));
-  if (q->defer) PetscCall(HashGEMMDeviceMarkColumns(q, m, marks));
-  else HashGEMMMarkUsed(m, q->result.i, q->result.j, c->n, SysThreads(), marks);
+  HashGEMMMarkUsed(m, q->result.i, q->result.j, c->n, SysThreads(), marks);
   *nused = 0;
   for (PetscInt k = 0; k < c->nglobal; k++) {
     if (marks[k]) (*used)[(*nused)++] = c->global[k];
@@ -136,18 +138,14 @@ PetscErrorCode HashGEMMHaloStart(HashGEMMHalo *h, SpgemmInfo *info, SysStatus *s
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The entries of nrow rows that come, of which count[k] of process from[k], whose lengths are lengths[0], lengths[each], ... *most is the length of the longest. If PetscInt cannot
-   count them, the halo has none, and *status says so: the other processes go on to the next agreement. */
-static PetscErrorCode HashGEMMHaloExpect(HashGEMMHalo *h, PetscInt nrow, const PetscInt count[], PetscInt each, const PetscInt lengths[], PetscInt *most, SpgemmInfo *info, SysStatus *status)
+/* The entries of nrow rows that come, of which count[k] of process from[k], whose lengths are lengths[0], lengths[each], ... If PetscInt cannot count them, the halo has
+   none, and *status says so: the other processes go on to the next agreement. */
+static PetscErrorCode HashGEMMHaloExpect(HashGEMMHalo *h, PetscInt nrow, const PetscInt count[], PetscInt each, const PetscInt lengths[], SpgemmInfo *info, SysStatus *status)
 {
   PetscInt64 n = 0;
 
   PetscFunctionBegin;
-  *most = 0;
-  for (PetscInt r = 0; r < nrow; r++) {
-    n += lengths[each * r];
-    *most = PetscMax(*most, lengths[each * r]);
-  }
+  for (PetscInt r = 0; r < nrow; r++) n += lengths[each * r];
   h->refused = (PetscBool)(n > PETSC_MAX_INT);
   h->nrow    = h->refused ? 0 : nrow;
   h->n       = h->refused ? 0 : (PetscInt)n;
@@ -183,7 +181,7 @@ PetscErrorCode HashGEMMHaloRequest(PetscLayout layout, PetscInt nrow, const Pets
   for (PetscMPIInt k = 0; k < h->nto; k++) h->nrun += runs[k];
   PetscCall(PetscMalloc1(h->nrun, wanted));
   PetscCall(PetscMalloc2(2 * h->nrun, &h->run, h->nrun + 1, &h->start));
-  PetscCall(PetscMalloc1(h->nto + h->nfrom, &h->requests));
+  PetscCall(PetscMalloc1(2 * (h->nto + h->nfrom), &h->requests));
   PetscCall(HashGEMMHaloSwap(h, 1, h->nfrom, h->from, count, rows, h->nto, h->to, runs, *wanted));
   for (PetscInt k = 0; k < h->nrun; k++) (*wanted)[k] -= layout->rstart;
   h->nrow = nrow;
@@ -192,8 +190,8 @@ PetscErrorCode HashGEMMHaloRequest(PetscLayout layout, PetscInt nrow, const Pets
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Exchanges the lengths of the rows. *most is the length of the longest row. Collective. */
-PetscErrorCode HashGEMMHaloAnswer(HashGEMMHalo *h, PetscInt *most, SpgemmInfo *info, SysStatus *status)
+/* Exchanges the lengths of the rows. Collective. */
+PetscErrorCode HashGEMMHaloAnswer(HashGEMMHalo *h, SpgemmInfo *info, SysStatus *status)
 {
   PetscInt *count = h->come, *runs = h->go, *lengths, *come;
 
@@ -204,7 +202,7 @@ PetscErrorCode HashGEMMHaloAnswer(HashGEMMHalo *h, PetscInt *most, SpgemmInfo *i
   PetscCall(PetscMalloc1(h->nto + 1, &h->go));
   h->go[0] = 0;
   for (PetscInt k = 0, run = 0; k < h->nto; k++) h->go[k + 1] = h->start[run += runs[k]];
-  PetscCall(HashGEMMHaloExpect(h, h->nrow, count, 1, come, most, info, status));
+  PetscCall(HashGEMMHaloExpect(h, h->nrow, count, 1, come, info, status));
   for (PetscInt r = 0; r < h->nrow; r++) h->first[r + 1] = h->first[r] + come[r];
   PetscCall(PetscFree2(lengths, come));
   PetscCall(PetscFree(count));
@@ -243,7 +241,7 @@ static PetscErrorCode HashGEMMHaloOrder(HashGEMMHalo *h, PetscInt first, PetscIn
 /* A halo of the rows that other processes offer to this one. This process offers nrow rows, which are rows[] of the layout, in ascending order; row r has the entries i[r] to i[r + 1]
    of those that HashGEMMHaloColumns() gets, unless it is empty. degree[r] becomes how many rows come for row r of this process; they come in the order of the processes, whatever order
    messages have. Collective. */
-PetscErrorCode HashGEMMHaloOffer(PetscLayout layout, PetscInt nrow, const PetscInt rows[], const PetscInt i[], HashGEMMHalo *h, PetscInt degree[], PetscInt *most, SpgemmInfo *info, SysStatus *status)
+PetscErrorCode HashGEMMHaloOffer(PetscLayout layout, PetscInt nrow, const PetscInt rows[], const PetscInt i[], HashGEMMHalo *h, PetscInt degree[], SpgemmInfo *info, SysStatus *status)
 {
   PetscInt    *offered, *count, *runs, *sorted, *send, *pairs, ncome = 0;
   PetscMPIInt *order;
@@ -269,12 +267,12 @@ PetscErrorCode HashGEMMHaloOffer(PetscLayout layout, PetscInt nrow, const PetscI
   PetscCall(PetscSortMPIIntWithArray(h->nfrom, h->from, order));
   for (PetscMPIInt k = 0; k < h->nfrom; k++) ncome += sorted[k] = runs[order[k]];
   PetscCall(PetscMalloc1(2 * ncome, &pairs));
-  PetscCall(PetscMalloc1(h->nto + h->nfrom, &h->requests));
+  PetscCall(PetscMalloc1(2 * (h->nto + h->nfrom), &h->requests));
   PetscCall(HashGEMMHaloSwap(h, 2, h->nto, h->to, count, send, h->nfrom, h->from, sorted, pairs));
   PetscCall(PetscMalloc1(h->nto + 1, &h->go));
   h->go[0] = 0;
   for (PetscInt k = 0, run = 0; k < h->nto; k++) h->go[k + 1] = h->start[run += count[k]];
-  PetscCall(HashGEMMHaloExpect(h, ncome, sorted, 2, pairs + 1, most, info, status));
+  PetscCall(HashGEMMHaloExpect(h, ncome, sorted, 2, pairs + 1, info, status));
   PetscCall(HashGEMMHaloOrder(h, layout->rstart, layout->n, pairs, degree));
   PetscCall(PetscFree(pairs));
   PetscCall(PetscFree2(order, sorted));
@@ -300,38 +298,59 @@ static PetscErrorCode HashGEMMHaloRefuse(HashGEMMHalo *h, MPI_Datatype type, siz
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Sends what is in out, entries of size bytes, and receives there, or to in if rows come in another order */
-PetscErrorCode HashGEMMHaloPost(HashGEMMHalo *h, MPI_Datatype type, size_t size, void *there)
+/* Posts messages of entries of size bytes, from out[] in the order of the runs, to in[] in the order of the processes */
+PetscErrorCode HashGEMMHaloPost(HashGEMMHalo *h, MPI_Datatype type, size_t size, const void *out, void *in, MPI_Request requests[])
 {
   PetscMPIInt count;
-  char       *in = there;
 
   PetscFunctionBegin;
-  if (h->arrive) {
-    PetscCall(PetscMalloc1((size_t)h->n * size, &h->in));
-    in = h->in;
-  }
   for (PetscMPIInt k = 0; k < h->nfrom; k++) {
-    h->requests[k] = MPI_REQUEST_NULL;
+    requests[k] = MPI_REQUEST_NULL;
     if (h->refused) continue;
     PetscCall(PetscMPIIntCast(h->come[k + 1] - h->come[k], &count));
-    PetscCallMPI(MPI_Irecv(in + (size_t)h->come[k] * size, count, type, h->from[k], h->tag, h->comm, &h->requests[k]));
+    PetscCallMPI(MPI_Irecv((char *)in + (size_t)h->come[k] * size, count, type, h->from[k], h->tag, h->comm, &requests[k]));
   }
   for (PetscMPIInt k = 0; k < h->nto; k++) {
     PetscCall(PetscMPIIntCast(h->go[k + 1] - h->go[k], &count));
-    PetscCallMPI(MPI_Isend(h->out + (size_t)h->go[k] * size, count, type, h->to[k], h->tag, h->comm, &h->requests[h->nfrom + k]));
+    PetscCallMPI(MPI_Isend((const char *)out + (size_t)h->go[k] * size, count, type, h->to[k], h->tag, h->comm, &requests[h->nfrom + k]));
   }
   if (h->refused) PetscCall(HashGEMMHaloRefuse(h, type, size));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The same of the entries here[], which are on the host */
-PetscErrorCode HashGEMMHaloBegin(HashGEMMHalo *h, MPI_Datatype type, size_t size, const void *here, void *there)
+/* Sends out[], which HashGEMMHaloEnd() frees, and receives to there, or to h->in if rows come in another order */
+static PetscErrorCode HashGEMMHaloStartMessages(HashGEMMHalo *h, MPI_Datatype type, size_t size, void *out, void *there)
 {
   PetscFunctionBegin;
-  PetscCall(PetscMalloc1((size_t)h->start[h->nrun] * size, &h->out));
-  for (PetscInt k = 0; k < h->nrun; k++) PetscCall(PetscMemcpy(h->out + (size_t)h->start[k] * size, (const char *)here + (size_t)h->run[2 * k] * size, (size_t)(h->start[k + 1] - h->start[k]) * size));
-  PetscCall(HashGEMMHaloPost(h, type, size, there));
+  h->out = out;
+  if (h->arrive) PetscCall(PetscMalloc1((size_t)h->n * size, &h->in));
+  PetscCall(HashGEMMHaloPost(h, type, size, out, h->arrive ? h->in : there, h->requests));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Sends the entries here[] of rows with local columns j[], which are on the host. Other processes get each row in ascending order of global columns. */
+PetscErrorCode HashGEMMHaloBegin(HashGEMMHalo *h, const HashGEMMColumns *c, const PetscInt j[], MPI_Datatype type, size_t size, const void *here, void *there)
+{
+  const char *entries = (const char *)here;
+  char       *out, *to;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc1((size_t)h->start[h->nrun] * size, &out));
+  to = out;
+  for (PetscInt k = 0; k < h->nrun; k++) {
+    const PetscInt first = h->run[2 * k], end = first + h->start[k + 1] - h->start[k];
+    PetscInt       own = 0, below = 0;
+
+    for (PetscInt l = first; l < end; l++) {
+      own += j[l] < c->n;
+      below += j[l] >= c->n && j[l] < c->n + c->nbelow;
+    }
+    PetscCall(PetscMemcpy(to, entries + (size_t)(first + own) * size, (size_t)below * size));
+    PetscCall(PetscMemcpy(to + (size_t)below * size, entries + (size_t)first * size, (size_t)own * size));
+    PetscCall(PetscMemcpy(to + (size_t)(below + own) * size, entries + (size_t)(first + own + below) * size, (size_t)(end - first - own - below) * size));
+    to += (size_t)(end - first) * size;
+  }
+  PetscCall(HashGEMMHaloStartMessages(h, type, size, out, there));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -350,101 +369,32 @@ PetscErrorCode HashGEMMHaloColumns(HashGEMMHalo *h, PetscInt **here, PetscInt **
 {
   PetscFunctionBegin;
   PetscCall(PetscMalloc1(h->n, columns));
-  h->out = (char *)*here;
-  *here  = NULL;
-  PetscCall(HashGEMMHaloPost(h, MPIU_INT, sizeof(**columns), *columns));
+  PetscCall(HashGEMMHaloStartMessages(h, MPIU_INT, sizeof(**columns), *here, *columns));
+  *here = NULL;
   PetscCall(HashGEMMHaloEnd(h, sizeof(**columns), *columns));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Sorts columns with their places in the row as it came. A row of another process has few ascending runs: its own columns, and those of other processes, of which this process's
-   come first here. work has room for 2 n numbers. */
-static void HashGEMMHaloSort(PetscInt n, PetscInt j[], PetscInt order[], PetscInt work[])
+/* Puts the rows of the halo into j[], row r from place[r] on: columns of this process first. Others stay in their order, and ascend if the row came so. */
+PetscErrorCode HashGEMMHaloPut(HashGEMMHalo *h, const HashGEMMColumns *c, const PetscInt columns[], const PetscInt place[], PetscInt j[])
 {
-  PetscInt end = 1;
-
-  while (end < n && j[end] > j[end - 1]) end++;
-  while (end < n) {
-    PetscInt last = end + 1, a = 0, b = end;
-
-    while (last < n && j[last] > j[last - 1]) last++;
-    for (PetscInt k = 0; k < last; k++) {
-      const PetscInt from = b == last || (a < end && j[a] < j[b]) ? a++ : b++;
-
-      work[k]     = j[from];
-      work[n + k] = order[from];
-    }
-    for (PetscInt k = 0; k < last; k++) {
-      j[k]     = work[k];
-      order[k] = work[n + k];
-    }
-    end = last;
-  }
-}
-
-/* Writes the local numbers of n columns in ascending order to row[], and their places, from `begin` on, to place[]. Columns of this process ascend, and come first here; others are
-   one or two ascending lists, which are merged. Returns PETSC_FALSE if they are more. work has room for 2 n numbers. */
-static PetscBool HashGEMMHaloMerge(const HashGEMMColumns *c, const SysNumbers *global, PetscInt n, const PetscInt columns[], PetscInt begin, PetscInt row[], PetscInt place[], PetscInt work[])
-{
-  PetscInt *number = work, *entry = work + n, nown = 0, nghost = 0, second = 0, k = 0;
-
-  for (PetscInt l = 0; l < n; l++) {
-    const PetscInt own = columns[l] - c->first;
-
-    if (own >= 0 && own < c->n) {
-      if (nown && row[nown - 1] >= own) return PETSC_FALSE;
-      place[l]    = begin + nown;
-      row[nown++] = own;
-      continue;
-    }
-    number[nghost] = SysNumbersFind(global, columns[l]);
-    entry[nghost]  = l;
-    if (nghost && number[nghost] <= number[nghost - 1]) {
-      if (second) return PETSC_FALSE;
-      second = nghost;
-    }
-    nghost++;
-  }
-  for (PetscInt to = nown, first = second ? second : nghost, l = first; to < n; to++) {
-    const PetscInt from = l == nghost || (k < first && number[k] < number[l]) ? k++ : l++;
-
-    row[to]            = c->n + number[from];
-    place[entry[from]] = begin + to;
-  }
-  return PETSC_TRUE;
-}
-
-/* Puts the rows of the halo into j[], row r from place[r] on, in ascending order. columns[] are those of all entries, most is the length of the longest row. */
-PetscErrorCode HashGEMMHaloPut(HashGEMMHalo *h, const HashGEMMColumns *c, const PetscInt columns[], PetscInt most, const PetscInt place[], PetscInt j[])
-{
-  const int  nthread = MatAIJThreads(h->n);
-  PetscInt  *memory;
   SysNumbers global;
 
   PetscFunctionBegin;
-  PetscCall(PetscMalloc1(3 * (size_t)most * nthread, &memory));
   SysNumbersCreate(c->nglobal, c->global, &global);
-#pragma omp parallel for num_threads(nthread) schedule(static)
-  for (int t = 0; t < nthread; t++) {
-    PetscInt *order = memory + 3 * (size_t)most * t;
+#pragma omp parallel for num_threads(MatAIJThreads(h->n)) schedule(static)
+  for (PetscInt r = 0; r < h->nrow; r++) {
+    PetscInt own = place[r], ghost = place[r];
 
-    for (PetscInt r = (PetscInt)((PetscInt64)h->nrow * t / nthread); r < (PetscInt)((PetscInt64)h->nrow * (t + 1) / nthread); r++) {
-      const PetscInt k = h->first[r], length = h->first[r + 1] - k;
-      PetscInt      *row = j + place[r];
+    for (PetscInt k = h->first[r]; k < h->first[r + 1]; k++) ghost += columns[k] >= c->first && columns[k] < c->first + c->n;
+    for (PetscInt k = h->first[r]; k < h->first[r + 1]; k++) {
+      const PetscBool here = (PetscBool)(columns[k] >= c->first && columns[k] < c->first + c->n);
 
-      if (HashGEMMHaloMerge(c, &global, length, columns + k, place[r], row, h->place + k, order)) continue;
-      for (PetscInt l = 0; l < length; l++) {
-        const PetscInt own = columns[k + l] - c->first;
-
-        row[l]   = own >= 0 && own < c->n ? own : c->n + SysNumbersFind(&global, columns[k + l]);
-        order[l] = l;
-      }
-      HashGEMMHaloSort(length, row, order, order + most);
-      for (PetscInt l = 0; l < length; l++) h->place[k + order[l]] = place[r] + l;
+      h->place[k]    = here ? own++ : ghost++;
+      j[h->place[k]] = here ? columns[k] - c->first : c->n + SysNumbersFind(&global, columns[k]);
     }
   }
   SysNumbersDestroy(&global);
-  PetscCall(PetscFree(memory));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

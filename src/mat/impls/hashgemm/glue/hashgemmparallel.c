@@ -98,10 +98,9 @@ static SysStatus HashGEMMRenewResult(const HashGEMMRows *left, const HashGEMMRow
 /* ------------------------------------------------- the right factor ------------------------------------------------- */
 
 /* The runs and the columns of rows of B that other processes fetch, where the rows of a process are put together of both blocks: a run for each of rows[]. known[] are the global
-   columns of the second block. A deferred B needs no pattern on the host. */
+   columns of the second block. */
 static PetscErrorCode HashGEMMGetWanted(Mat B, const PetscInt rows[], const PetscInt known[], HashGEMMHalo *h, PetscInt **columns, SpgemmInfo *info, SysStatus *status)
 {
-  PetscBool       done = PETSC_FALSE;
   SysCSR          block[2];
   PetscInt        nknown;
   const PetscInt *same;
@@ -110,8 +109,6 @@ static PetscErrorCode HashGEMMGetWanted(Mat B, const PetscInt rows[], const Pets
   *columns    = NULL;
   h->start[0] = 0;
   if (!h->nrun) PetscFunctionReturn(PETSC_SUCCESS);
-  if (MatAIJIsDeferred(B)) PetscCall(HashGEMMDeviceGetRows(B, rows, known, h, columns, info, status, &done));
-  if (done) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(HashGEMMGetBlocks(B, MatAIJGetPattern, block, &nknown, &same));
   for (PetscInt k = 0; k < h->nrun; k++) {
     const PetscInt r = rows[k];
@@ -121,25 +118,38 @@ static PetscErrorCode HashGEMMGetWanted(Mat B, const PetscInt rows[], const Pets
   }
   PetscCall(HashGEMMHaloStart(h, info, status));
   PetscCall(PetscMalloc1(h->start[h->nrun], columns));
-  for (PetscInt k = 0; k < h->nrun; k++) {
-    const PetscInt r = rows[k];
+  for (PetscInt k = 0, to = 0; k < h->nrun; k++) {
+    const PetscInt r     = rows[k];
+    PetscInt       below = block[1].i[r];
 
-    if (h->start[k + 1] > h->start[k]) HashGEMMMergeColumns(1, block[0].i + r, block[0].j, block[1].i + r, block[1].j, B->cmap->rstart, 0, known, *columns + h->start[k]);
+    if (h->start[k + 1] == h->start[k]) continue;
+    for (PetscInt l = block[1].i[r]; l < block[1].i[r + 1]; l++) {
+      if (known[block[1].j[l]] < B->cmap->rstart) (*columns)[to++] = known[block[1].j[below++]];
+    }
+    for (PetscInt l = block[0].i[r]; l < block[0].i[r + 1]; l++) (*columns)[to++] = B->cmap->rstart + block[0].j[l];
+    for (PetscInt l = below; l < block[1].i[r + 1]; l++) (*columns)[to++] = known[block[1].j[l]];
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Finds the rows of B that other processes have. *columns become their global columns, as they are there, in a new halo. Four messages for each pair of processes: rows, lengths,
-   columns and, in PETSc's search for the pairs, numbers of rows. */
-static PetscErrorCode HashGEMMFindRows(Mat B, PetscInt nrow, const PetscInt rows[], const PetscInt known[], HashGEMMHalo *halo, PetscInt **columns, PetscInt *most, SpgemmInfo *info, SysStatus *status)
+/* Finds the rows of B that other processes have. *columns become their global columns, as they are there, which the caller frees unless the device exchanged them. Four messages for
+   each pair of processes: rows, lengths, columns and, in PETSc's search for the pairs, numbers of rows. */
+static PetscErrorCode HashGEMMFindRows(Mat B, PetscInt nrow, const PetscInt rows[], const PetscInt known[], HashGEMMParallel *q, PetscInt **columns, SpgemmInfo *info, SysStatus *status)
 {
-  PetscInt *wanted, *here;
+  HashGEMMHalo *halo = &q->fetched;
+  PetscInt     *wanted, *here;
+  PetscBool     done = PETSC_FALSE;
 
   PetscFunctionBegin;
   PetscCall(HashGEMMHaloRequest(B->rmap, nrow, rows, halo, &wanted));
-  PetscCall(HashGEMMGetWanted(B, wanted, known, halo, &here, info, status));
-  PetscCall(HashGEMMHaloAnswer(halo, most, info, status));
-  PetscCall(HashGEMMHaloColumns(halo, &here, columns));
+  if (q->device) PetscCall(HashGEMMDeviceGetWanted(B, wanted, q, info, status, &done));
+  if (!done) {
+    PetscCall(HashGEMMDeviceParallelDestroy(q));
+    PetscCall(HashGEMMGetWanted(B, wanted, known, halo, &here, info, status));
+  }
+  PetscCall(HashGEMMHaloAnswer(halo, info, status));
+  if (q->device) PetscCall(HashGEMMDeviceFetchRows(B, q, columns));
+  else PetscCall(HashGEMMHaloColumns(halo, &here, columns));
   PetscCall(PetscFree(wanted));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -161,39 +171,50 @@ static PetscErrorCode HashGEMMRightOwnRows(Mat B, const PetscInt map[], HashGEMM
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The right factor: the rows of B that this process has, and below them the nrow rows that the second block of the left factor has columns for, unless
-   nrow is negative */
-static PetscErrorCode HashGEMMMakeRight(Mat B, PetscInt nrow, const PetscInt rows[], HashGEMMParallel *q, SpgemmInfo *info, SysStatus *status)
+/* The pattern of the right factor on the host */
+static PetscErrorCode HashGEMMMakeHostRight(Mat B, PetscInt nrow, const PetscInt columns[], HashGEMMParallel *q, SpgemmInfo *info, SysStatus *status)
 {
   HashGEMMColumns *c = &q->columns;
   SysCSR           block[2];
-  PetscInt         m, nz, nknown, *columns = NULL, *map = NULL, most = 0;
+  PetscInt         m, nz, nknown, *map = NULL;
   const PetscInt  *known;
 
   PetscFunctionBegin;
   PetscCall(HashGEMMGetBlocks(B, MatAIJGetSizes, block, &nknown, &known));
   m  = (PetscInt)block[0].m;
   nz = (PetscInt)(block[0].nz + block[1].nz);
-  if (nrow >= 0) PetscCall(HashGEMMFindRows(B, nrow, rows, known, &q->fetched, &columns, &most, info, status));
   PetscCall(HashGEMMColumnsCreate(B->cmap->rstart, B->cmap->n, nknown, known, q->fetched.n, columns, c));
   if (nrow <= 0 && !nknown) q->right = HashGEMMRowsBorrow(&block[0]); /* there are no other entries */
   else if (!*status) *status = HashGEMMRowsCreate(m + PetscMax(nrow, 0), c->n + c->nglobal, (int64_t)nz + q->fetched.n, PETSC_FALSE, &q->right, info);
-  if (!*status && !q->right.borrowed) {
-    if (q->device) HashGEMMRowsUseFew(&q->right); /* the rows that come from other processes */
+  if (*status) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!q->right.borrowed) {
     PetscCall(HashGEMMColumnsMap(c, nknown, known, &map));
     q->right.i[m] = nz;
     for (PetscInt r = 0; r < nrow; r++) q->right.i[m + r + 1] = nz + q->fetched.first[r + 1];
-    if (nrow > 0) PetscCall(HashGEMMHaloPut(&q->fetched, c, columns, most, q->right.i + m, q->right.j));
+    if (nrow > 0) PetscCall(HashGEMMHaloPut(&q->fetched, c, columns, q->right.i + m, q->right.j));
   }
-  if (!*status && q->device) {
-    PetscBool done = PETSC_FALSE;
-
-    PetscCall(HashGEMMDeviceMakeRight(B, nknown, map, q, &done));
-    if (!done) PetscCall(HashGEMMDeviceParallelDestroy(q));
-  }
-  if (!*status && !q->device) PetscCall(HashGEMMRightOwnRows(B, map, q));
+  PetscCall(HashGEMMRightOwnRows(B, map, q));
   PetscCall(PetscFree(map));
-  PetscCall(PetscFree(columns));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The pattern of the right factor: the rows of B that this process has, and below them the nrow rows that the second block of the left factor has columns for, unless nrow is negative */
+static PetscErrorCode HashGEMMMakeRight(Mat B, PetscInt nrow, const PetscInt rows[], HashGEMMParallel *q, SpgemmInfo *info, SysStatus *status)
+{
+  PetscInt       *columns = NULL;
+  const PetscInt *known;
+  PetscBool       done = PETSC_FALSE, pinned;
+
+  PetscFunctionBegin;
+  PetscCall(MatMPIAIJGetSeqAIJ(B, NULL, NULL, &known));
+  if (nrow >= 0) PetscCall(HashGEMMFindRows(B, nrow, rows, known, q, &columns, info, status));
+  pinned = (PetscBool)(q->device != NULL);
+  if (q->device && !*status) PetscCall(HashGEMMDeviceMakeRight(B, PetscMax(nrow, 0), columns, q, &done));
+  if (!done) {
+    PetscCall(HashGEMMDeviceParallelDestroy(q));
+    PetscCall(HashGEMMMakeHostRight(B, nrow, columns, q, info, status));
+  }
+  if (!pinned) PetscCall(PetscFree(columns));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -218,7 +239,7 @@ static PetscErrorCode HashGEMMRightValuesBegin(Mat B, HashGEMMParallel *q)
   if (q->device) PetscCall(HashGEMMDeviceRightBegin(B, q));
   else {
     PetscCall(HashGEMMRightOwnValues(B, q));
-    if (q->fetched.comm != MPI_COMM_NULL) PetscCall(HashGEMMHaloBegin(&q->fetched, MPIU_SCALAR, sizeof(PetscScalar), q->right.a, q->fetched.values));
+    if (q->fetched.comm != MPI_COMM_NULL) PetscCall(HashGEMMHaloBegin(&q->fetched, &q->columns, q->right.j, MPIU_SCALAR, sizeof(PetscScalar), q->right.a, q->fetched.values));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -226,9 +247,11 @@ static PetscErrorCode HashGEMMRightValuesBegin(Mat B, HashGEMMParallel *q)
 static PetscErrorCode HashGEMMRightValuesEnd(HashGEMMParallel *q)
 {
   PetscFunctionBegin;
-  if (q->fetched.comm != MPI_COMM_NULL) PetscCall(HashGEMMHaloEnd(&q->fetched, sizeof(PetscScalar), q->fetched.values));
   if (q->device) PetscCall(HashGEMMDeviceRightEnd(q));
-  if (!q->device) HashGEMMHaloPlace(&q->fetched, q->right.a);
+  else {
+    if (q->fetched.comm != MPI_COMM_NULL) PetscCall(HashGEMMHaloEnd(&q->fetched, sizeof(PetscScalar), q->fetched.values));
+    HashGEMMHaloPlace(&q->fetched, q->right.a);
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -240,8 +263,10 @@ static PetscErrorCode HashGEMMLeaveDevice(Mat A, Mat B, PetscBool square, HashGE
   Mat             o;
 
   PetscFunctionBegin;
+  PetscCall(HashGEMMDeviceCopyRight(q, info, status));
   PetscCall(HashGEMMDeviceParallelDestroy(q));
-  PetscCall(HashGEMMMakeLeft(A, square, q, info, status));
+  if (!*status) PetscCall(HashGEMMMakeLeft(A, square, q, info, status));
+  if (*status) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatMPIAIJGetSeqAIJ(B, NULL, &o, &known));
   nknown = o->cmap->n;
   if (!q->right.borrowed) PetscCall(HashGEMMColumnsMap(&q->columns, nknown, known, &map));
@@ -261,17 +286,19 @@ static PetscErrorCode HashGEMMMakeSent(PetscLayout layout, const PetscInt global
   const HashGEMMColumns *before = &q->columns;
   const PetscInt         m = layout->n, first = q->result.i[m], nz = (PetscInt)q->result.nz;
   PetscInt              *degree, *there, *columns, *used, *map, *places;
-  PetscInt               ncome, nsum = 0, nused, most, piece = 0;
+  PetscInt               ncome, nsum = 0, nused, piece = 0;
   int64_t                own = 0;
 
   PetscFunctionBegin;
   PetscCall(PetscMalloc1(m, &degree));
-  PetscCall(HashGEMMHaloOffer(layout, (PetscInt)q->result.m - m, global, q->result.i + m, &q->sent, degree, &most, info, status));
+  PetscCall(HashGEMMHaloOffer(layout, (PetscInt)q->result.m - m, global, q->result.i + m, &q->sent, degree, info, status));
   ncome = q->sent.nrow;
-  if (q->defer) PetscCall(HashGEMMDeviceFetchSums(m, degree, q));
   PetscCall(PetscMalloc1(nz - first, &there));
   for (PetscInt l = first; l < nz; l++) there[l - first] = q->result.j[l] < before->n ? before->first + q->result.j[l] : before->global[q->result.j[l] - before->n];
-  PetscCall(HashGEMMHaloColumns(&q->sent, &there, &columns));
+  PetscCall(PetscMalloc1(q->sent.n, &columns));
+  PetscCall(HashGEMMHaloBegin(&q->sent, before, q->result.j + first, MPIU_INT, sizeof(*there), there, columns));
+  PetscCall(HashGEMMHaloEnd(&q->sent, sizeof(*columns), columns));
+  PetscCall(PetscFree(there));
   PetscCall(HashGEMMColumnsUsed(q, m, &nused, &used));
   PetscCall(HashGEMMColumnsCreate(before->first, before->n, nused, used, q->sent.n, columns, c));
   PetscCall(PetscFree(used));
@@ -307,7 +334,7 @@ static PetscErrorCode HashGEMMMakeSent(PetscLayout layout, const PetscInt global
     q->sums[q->nsum++] = r;
     q->piece[q->nsum]  = piece;
   }
-  if (!*status) PetscCall(HashGEMMHaloPut(&q->sent, c, columns, most, places, q->pieces.j));
+  if (!*status) PetscCall(HashGEMMHaloPut(&q->sent, c, columns, places, q->pieces.j));
   PetscCall(PetscFree(places));
   PetscCall(PetscFree(map));
   PetscCall(PetscFree(columns));
@@ -321,7 +348,7 @@ static PetscErrorCode HashGEMMSend(PetscInt m, HashGEMMParallel *q)
   const PetscScalar *there = q->result.a + q->result.i[m];
 
   PetscFunctionBegin;
-  PetscCall(HashGEMMHaloBegin(&q->sent, MPIU_SCALAR, sizeof(*there), there, q->sent.values));
+  PetscCall(HashGEMMHaloBegin(&q->sent, &q->columns, q->result.j + q->result.i[m], MPIU_SCALAR, sizeof(*there), there, q->sent.values));
   for (PetscInt t = 0; t < q->nsum; t++) PetscCall(PetscArraycpy(q->pieces.a + q->pieces.i[q->piece[t]], q->result.a + q->result.i[q->sums[t]], q->result.i[q->sums[t] + 1] - q->result.i[q->sums[t]]));
   PetscCall(HashGEMMHaloEnd(&q->sent, sizeof(*there), q->sent.values));
   if (q->pieces.a) HashGEMMHaloPlace(&q->sent, q->pieces.a);
@@ -439,13 +466,13 @@ PetscErrorCode HashGEMMParallelSymbolic(Mat C, SpgemmType type, Mat A, Mat B, Ha
   PetscCall(HashGEMMRightValuesBegin(B, q));
   PetscCall(HashGEMMMakeLeft(A, (PetscBool)(type == SPGEMM_PTAP), q, &info, &status));
   PetscCall(HashGEMMRightValuesEnd(q));
-  if (q->device) PetscCall(HashGEMMDeviceMakeResult(C, type, p, q, &made));
+  if (q->device) PetscCall(HashGEMMDeviceMakeResult(C, type, layout->n, p, q, &made));
   if (q->device && !made) PetscCall(HashGEMMLeaveDevice(A, B, (PetscBool)(type == SPGEMM_PTAP), q, &info, &status));
   if (!made && !status) status = HashGEMMMakeResult(type, &q->left, &q->right, &p->options, &p->spgemm, &q->result, &info);
   if (made && size > 1) PetscCall(HashGEMMDeviceDefers(C, p, B->cmap->N / size, &q->defer));
+  if (made && !q->defer) status = HashGEMMRowsCreate(q->result.m, q->result.n, q->result.nz, PETSC_TRUE, &q->result, &info);
   PetscCall(HashGEMMAgreeAll(C, status, &info, &q->defer));
-  if (made && q->defer) HashGEMMRowsUseFew(&q->result); /* those that go to other processes, or get something from there */
-  if (made && !q->defer) PetscCall(HashGEMMDeviceFetchColumns(q));
+  if (made && !q->defer) PetscCall(HashGEMMDeviceFetchPattern(q));
   if (!made) PetscCall(HashGEMMReport(C, &info));
   HashGEMMRowsFree(&q->left);
 
@@ -460,10 +487,14 @@ PetscErrorCode HashGEMMParallelSymbolic(Mat C, SpgemmType type, Mat A, Mat B, Ha
     PetscCall(HashGEMMColumnsCreate(q->columns.first, q->columns.n, nused, used, 0, NULL, &final));
     PetscCall(PetscFree(used));
   } else {
-    PetscCall(HashGEMMMakeSent(layout, type == SPGEMM_ATB ? rows : q->columns.global, q, &final, &info, &status));
-    if (q->device) PetscCall(HashGEMMDeviceTakeValues(layout->n, q, &info, &status));
-    PetscCall(HashGEMMSend(layout->n, q));
-    if (!status) PetscCall(HashGEMMMakeSums(q, &info, &status));
+    const PetscInt *elsewhere = type == SPGEMM_ATB ? rows : q->columns.global;
+
+    if (q->device) PetscCall(HashGEMMDeviceMakeSums(layout, elsewhere, B->cmap->N, q, &final, &info, &status));
+    else {
+      PetscCall(HashGEMMMakeSent(layout, elsewhere, q, &final, &info, &status));
+      PetscCall(HashGEMMSend(layout->n, q));
+      if (!status) PetscCall(HashGEMMMakeSums(q, &info, &status));
+    }
     PetscCall(HashGEMMAgree(C, status, &info));
     cut.from = q->from;
   }
@@ -502,20 +533,21 @@ PetscErrorCode HashGEMMParallelNumeric(Mat C, SpgemmType type, Mat A, Mat B, Pet
   if (newB) PetscCall(HashGEMMRightValuesBegin(B, q));
   PetscCall(HashGEMMMakeLeft(A, (PetscBool)(type == SPGEMM_PTAP), q, &info, &status));
   if (newB) PetscCall(HashGEMMRightValuesEnd(q));
-  if (!status && !HashGEMMRowsAllocateValues(&q->result)) {
+  if (!status && !q->device && !HashGEMMRowsAllocateValues(&q->result)) {
     status          = SYS_OUT_OF_MEMORY;
     info.bytes_peak = (double)q->result.nz * sizeof(PetscScalar);
   }
-  if (!status && q->defer) HashGEMMRowsUseFew(&q->result);
   if (!status && q->device) PetscCall(HashGEMMDeviceRenewResult(q, &info, &status));
   if (!status && !q->device) status = HashGEMMRenewResult(&q->left, &q->right, p->spgemm, &q->result, &info);
   PetscCall(HashGEMMAgree(C, status, &info));
   PetscCall(PetscLogFlops(2 * info.products));
   HashGEMMRowsFree(&q->left);
   if (q->sent.comm != MPI_COMM_NULL) {
-    if (q->device) PetscCall(HashGEMMDeviceTakeValues(C->rmap->n, q, &info, &status));
-    PetscCall(HashGEMMSend(C->rmap->n, q));
-    if (!status) HashGEMMSumValues(&q->pieces, q->piece, q->to, MatAIJThreads(q->pieces.nz), &q->sum);
+    if (q->device) PetscCall(HashGEMMDeviceRenewSums(C->rmap->n, q, &info, &status));
+    else {
+      PetscCall(HashGEMMSend(C->rmap->n, q));
+      if (!status) HashGEMMSumValues(&q->pieces, q->piece, q->to, MatAIJThreads(q->pieces.nz), &q->sum);
+    }
     PetscCall(HashGEMMAgree(C, status, &info));
     PetscCall(PetscLogFlops((PetscLogDouble)q->pieces.nz * PETSC_FLOPS_PER_OP));
   }

@@ -7,7 +7,7 @@
 #include "sys/sysnumbers.h"
 #include "mat/impls/hashgemm/glue/hashgemm.h"
 
-/* Copies of rows of other processes. Each process sends runs of its entries, one for each row; a PetscSF would know each entry by itself. Entry k of n has place[k] in the arrays of
+/* Copies of rows of other processes. Each process sends runs of its entries, one for each row, in ascending order of global columns; a PetscSF would know each entry by itself. Entry k of n has place[k] in the arrays of
    the rows that the copies were put into. */
 struct _HashGEMMHalo {
   MPI_Comm     comm; /* MPI_COMM_NULL: there is no halo */
@@ -17,15 +17,15 @@ struct _HashGEMMHalo {
   PetscInt     nrun, *run, *start;    /* run k to send has the entries run[2 k] to run[2 k + 1] of this process, and begins at start[k] of all that go */
   PetscInt     nrow, *first, *arrive; /* row r has the entries first[r] to first[r + 1], and comes at arrive[r]; NULL: rows come in their order */
   char        *out, *in;              /* during an exchange */
-  MPI_Request *requests;
+  MPI_Request *requests;              /* of two arrays */
   PetscInt     n, *place;
   PetscScalar *values;
 };
 
-/* The columns of a local matrix: column k < n is column first + k of the MPI matrix, column n + k is column global[k]. These ascend. */
-typedef struct {
-  PetscInt first, n, nglobal, *global;
-} HashGEMMColumns;
+/* The columns of a local matrix: column k < n is column first + k of the MPI matrix, column n + k is column global[k]. These ascend, and the first nbelow come before column `first`. */
+struct _HashGEMMColumns {
+  PetscInt first, n, nglobal, *global, nbelow;
+};
 
 typedef struct _HashGEMMDeviceParallel HashGEMMDeviceParallel;
 
@@ -46,18 +46,19 @@ struct _HashGEMMParallel {
 };
 
 extern PetscErrorCode HashGEMMColumnsCreate(PetscInt first, PetscInt n, PetscInt nknown, const PetscInt known[], PetscInt nentry, const PetscInt entries[], HashGEMMColumns *c);
+extern void           HashGEMMColumnsCount(HashGEMMColumns *c); /* sets nbelow */
 extern PetscErrorCode HashGEMMColumnsUsed(HashGEMMParallel *q, PetscInt m, PetscInt *nused, PetscInt **used);
 extern PetscErrorCode HashGEMMColumnsMap(const HashGEMMColumns *c, PetscInt nknown, const PetscInt known[], PetscInt **map);
 extern PetscErrorCode HashGEMMHaloDestroy(HashGEMMHalo *halo);
 extern PetscErrorCode HashGEMMHaloStart(HashGEMMHalo *halo, SpgemmInfo *info, SysStatus *status);
 extern PetscErrorCode HashGEMMHaloRequest(PetscLayout layout, PetscInt nrow, const PetscInt rows[], HashGEMMHalo *halo, PetscInt **wanted);
-extern PetscErrorCode HashGEMMHaloAnswer(HashGEMMHalo *halo, PetscInt *most, SpgemmInfo *info, SysStatus *status);
-extern PetscErrorCode HashGEMMHaloOffer(PetscLayout layout, PetscInt nrow, const PetscInt rows[], const PetscInt i[], HashGEMMHalo *halo, PetscInt degree[], PetscInt *most, SpgemmInfo *info, SysStatus *status);
-extern PetscErrorCode HashGEMMHaloPost(HashGEMMHalo *halo, MPI_Datatype type, size_t size, void *there);
-extern PetscErrorCode HashGEMMHaloBegin(HashGEMMHalo *halo, MPI_Datatype type, size_t size, const void *here, void *there);
+extern PetscErrorCode HashGEMMHaloAnswer(HashGEMMHalo *halo, SpgemmInfo *info, SysStatus *status);
+extern PetscErrorCode HashGEMMHaloOffer(PetscLayout layout, PetscInt nrow, const PetscInt rows[], const PetscInt i[], HashGEMMHalo *halo, PetscInt degree[], SpgemmInfo *info, SysStatus *status);
+extern PetscErrorCode HashGEMMHaloPost(HashGEMMHalo *halo, MPI_Datatype type, size_t size, const void *out, void *in, MPI_Request requests[]);
+extern PetscErrorCode HashGEMMHaloBegin(HashGEMMHalo *halo, const HashGEMMColumns *c, const PetscInt j[], MPI_Datatype type, size_t size, const void *here, void *there);
 extern PetscErrorCode HashGEMMHaloEnd(HashGEMMHalo *halo, size_t size, void *there);
 extern PetscErrorCode HashGEMMHaloColumns(HashGEMMHalo *halo, PetscInt **here, PetscInt **columns);
-extern PetscErrorCode HashGEMMHaloPut(HashGEMMHalo *halo, const HashGEMMColumns *c, const PetscInt columns[], PetscInt most, const PetscInt place[], PetscInt j[]);
+extern PetscErrorCode HashGEMMHaloPut(HashGEMMHalo *halo, const HashGEMMColumns *c, const PetscInt columns[], const PetscInt place[], PetscInt j[]);
 extern void           HashGEMMHaloPlace(const HashGEMMHalo *halo, PetscScalar a[]);
 
 extern SysStatus HashGEMMRowsCreate(int64_t m, int64_t n, int64_t nz, PetscBool brief, HashGEMMRows *, SpgemmInfo *info);

@@ -2,8 +2,9 @@
 /*
    The local part of products of MPI matrices on the device.
 
-   The host exchanges rows with other processes. The device puts both factors together, multiplies them and cuts the result apart. Only exchanged rows cross the bus, and
-   once the pattern of the result unless it is deferred. Each process decides for itself whether it uses the device, and all together whether the result is deferred.
+   The device merges both factors, multiplies them, adds up the rows of the result that several processes contribute to, and cuts the result into blocks. The host has lists of rows and
+   of ghost columns, which are surfaces, and sends what the device has packed into pinned memory; the whole pattern of the result only unless the result is deferred. Each process
+   decides for itself whether it uses the device, and all together whether the result is deferred.
 */
 #include "mat/impls/hashgemm/glue/hashgemmparallel.h"
 
@@ -11,15 +12,19 @@
 
 struct _HashGEMMDeviceParallel {
   SpgemmDevice *spgemm;
-  HashGEMMRows  left, right, result;  /* memory that only new values need is freed in between */
-  PetscBool     failed;               /* there was no memory for a factor */
-  int          *place;                /* of the values that were fetched */
-  int          *sums, *begin, ntaken; /* the rows of this process that are sums, and where each begins in the array of all of them */
-  int          *from, *sumi;
-  HashGEMMRows  cut[2];                /* both blocks of a deferred result, until the matrix has them */
-  int          *run, *runstart, *even; /* of the halo, for the values that other processes get */
-  char         *marks;                 /* on the host: columns of other processes that rows of this process use, until HashGEMMDeviceMarkColumns() */
-  PetscBool     taken;                 /* the host has the values that HashGEMMDeviceTakeValues() would take next */
+  HashGEMMRows  left, right, result;                /* memory that only new values need is freed in between */
+  PetscBool     failed;                             /* there was no memory for a factor */
+  int          *known, *global;                     /* ghost columns of the right factor's matrix, until the right factor has its pattern, and of q->columns */
+  int          *wanted;                             /* rows of the right factor that other processes get, followed by the starts of these rows among all that go */
+  int          *place;                              /* of the values that were fetched */
+  PetscScalar  *in;                                 /* pinned memory that these values come to */
+  int          *lists;                              /* memory of sums.row and others */
+  int          *sumi, *sumj, *term, *source, *from; /* as in HashGEMMDeviceSumPattern(), and the sum of each row of this process or -1 */
+  PetscScalar  *suma;
+  PetscInt     *ends;   /* on the host: the starts of rows of the result that other processes get */
+  HashGEMMRows  cut[2]; /* both blocks of a deferred result, until the matrix has them */
+
+  HashGEMMDeviceSums sums;
 };
 
 /* ------------------------------------------------- memory ------------------------------------------------- */
@@ -59,6 +64,21 @@ static PetscErrorCode HashGEMMDeviceUpload(size_t bytes, const void *host, void 
   if (!*done) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCallCUDA(cudaMemcpyAsync(*(void **)memory, host, bytes, cudaMemcpyHostToDevice, PetscDefaultCudaStream));
   PetscCall(PetscLogCpuToGpu(bytes));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The ghost columns of A on the device, as its blocks number them */
+static PetscErrorCode HashGEMMDeviceGetKnown(Mat A, HashGEMMDeviceParallel *d, HashGEMMDeviceColumns *c, PetscBool *done)
+{
+  const PetscInt *garray;
+  Mat             o;
+
+  PetscFunctionBegin;
+  PetscCall(MatMPIAIJGetSeqAIJ(A, NULL, &o, &garray));
+  *c    = (HashGEMMDeviceColumns){(int)A->cmap->rstart, (int)A->cmap->n, (int)o->cmap->n, NULL};
+  *done = PETSC_TRUE;
+  if (!d->known) PetscCall(HashGEMMDeviceUpload(o->cmap->n * sizeof(*garray), garray, &d->known, done));
+  c->global = d->known;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -128,89 +148,108 @@ PetscErrorCode HashGEMMDeviceParallelDestroy(HashGEMMParallel *q)
     HashGEMMDeviceFreeRows(&d->right);
     HashGEMMDeviceFreeRows(&d->result);
     for (int k = 0; k < 2; k++) HashGEMMDeviceFreeRows(&d->cut[k]);
+    MatAIJPoolRelease(d->known);
+    MatAIJPoolRelease(d->global);
+    MatAIJPoolRelease(d->wanted);
     MatAIJPoolRelease(d->place);
-    MatAIJPoolRelease(d->sums);
-    MatAIJPoolRelease(d->begin);
-    MatAIJPoolRelease(d->from);
+    MatAIJPoolRelease(d->lists);
     MatAIJPoolRelease(d->sumi);
-    MatAIJPoolRelease(d->run);
-    MatAIJPoolRelease(d->runstart);
-    MatAIJPoolRelease(d->even);
+    MatAIJPoolRelease(d->sumj);
+    MatAIJPoolRelease(d->term);
+    MatAIJPoolRelease(d->source);
+    MatAIJPoolRelease(d->from);
+    MatAIJPoolRelease(d->suma);
   }
-  PetscCall(PetscFree(d->marks));
+  PetscCall(PetscFree(d->ends));
   PetscCall(PetscFree(q->device));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Gathers the columns of n rows of both blocks on the host, with two waits; rows[] is on the device. Row rows[k] of block b has the entries ends[2 (b n + k)] to ends[2 (b n + k) + 1],
-   and its columns begin at (*j)[i[b (n + 1) + k]] */
-static PetscErrorCode HashGEMMDeviceGather(const SysCSR csr[2], PetscInt n, const int *rows, PetscInt ends[], PetscInt i[], PetscInt **j, PetscBool *done)
+/* Finds the lengths of the rows of B that other processes get, and lists these rows on the device. Waits for the device. */
+PetscErrorCode HashGEMMDeviceGetWanted(Mat B, const PetscInt rows[], HashGEMMParallel *q, SpgemmInfo *info, SysStatus *status, PetscBool *done)
 {
-  const SysStream stream = PetscDefaultCudaStream;
-  PetscInt        sum    = 0;
-  int            *dends = NULL, *dbegin = NULL, *taken = NULL;
+  HashGEMMDeviceParallel *d      = q->device;
+  HashGEMMHalo           *h      = &q->fetched;
+  const PetscInt          n      = h->nrun;
+  const SysStream         stream = PetscDefaultCudaStream;
+  HashGEMMDeviceColumns   known;
+  SysCSR                  block[2];
+  PetscInt               *ends;
+  int                    *dends = NULL;
 
   PetscFunctionBegin;
-  *j = NULL;
-  PetscCall(HashGEMMDeviceAllocate(4 * n * sizeof(*dends), &dends, done));
+  PetscCall(HashGEMMDeviceGetBlocks(B, block));
+  PetscCall(HashGEMMDeviceGetKnown(B, d, &known, done));
+  h->start[0] = 0;
+  if (!n || !*done) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscMalloc1(4 * n, &ends));
+  PetscCall(HashGEMMDeviceAllocate(2 * n * sizeof(*d->wanted), &d->wanted, done));
+  if (*done) PetscCall(HashGEMMDeviceAllocate(4 * n * sizeof(*dends), &dends, done));
   if (*done) {
+    PetscCallCUDA(cudaMemcpyAsync(d->wanted, rows, n * sizeof(*rows), cudaMemcpyHostToDevice, stream));
     PetscCallCUDA(cudaMemsetAsync(dends, 0, 4 * n * sizeof(*dends), stream));
     for (int b = 0; b < 2 && *done; b++) {
-      if (csr[b].nz) PetscCall(HashGEMMDeviceCheck(HashGEMMDeviceRowEnds(n, rows, csr[b].i, dends + 2 * b * n, stream), done));
+      if (block[b].nz) PetscCall(HashGEMMDeviceCheck(HashGEMMDeviceRowEnds(n, d->wanted, block[b].i, dends + 2 * b * n, stream), done));
     }
     PetscCallCUDA(cudaMemcpyAsync(ends, dends, 4 * n * sizeof(*ends), cudaMemcpyDeviceToHost, stream));
     PetscCallCUDA(cudaStreamSynchronize(stream));
-    for (PetscInt b = 0, place = 0; b < 2; b++) {
-      for (PetscInt k = b * n; k < (b + 1) * n; k++) {
-        i[place++] = sum;
-        sum += ends[2 * k + 1] - ends[2 * k];
-      }
-      i[place++] = sum;
-    }
-    PetscCall(HashGEMMDeviceUpload(2 * (n + 1) * sizeof(*i), i, &dbegin, done));
-  }
-  if (*done) PetscCall(HashGEMMDeviceAllocate(sum * sizeof(*taken), &taken, done));
-  if (*done) {
-    PetscCall(PetscMalloc1(sum, j));
-    for (int b = 0; b < 2 && *done; b++) {
-      if (csr[b].nz) PetscCall(HashGEMMDeviceCheck(HashGEMMDeviceTakeColumns(n, rows, dbegin + b * (n + 1), csr[b].i, csr[b].j, taken, stream), done));
-    }
-    PetscCallCUDA(cudaMemcpyAsync(*j, taken, sum * sizeof(**j), cudaMemcpyDeviceToHost, stream));
-    PetscCallCUDA(cudaStreamSynchronize(stream));
-    PetscCall(PetscLogGpuToCpu((4 * n + sum) * sizeof(PetscInt)));
+    for (PetscInt k = 0; k < 2 * n; k++) h->run[k] = ends[k] + ends[2 * n + k];
+    PetscCall(HashGEMMHaloStart(h, info, status));
+    PetscCallCUDA(cudaMemcpyAsync(d->wanted + n, h->start, n * sizeof(*h->start), cudaMemcpyHostToDevice, stream));
+    PetscCall(PetscLogGpuToCpu(4 * n * sizeof(*ends)));
+    PetscCall(PetscLogCpuToGpu(2 * n * sizeof(*rows)));
   }
   MatAIJPoolRelease(dends);
-  MatAIJPoolRelease(dbegin);
-  MatAIJPoolRelease(taken);
+  PetscCall(PetscFree(ends));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* As HashGEMMGetWanted() does on the host */
-PetscErrorCode HashGEMMDeviceGetRows(Mat B, const PetscInt rows[], const PetscInt known[], HashGEMMHalo *h, PetscInt **columns, SpgemmInfo *info, SysStatus *status, PetscBool *done)
+/* Packs the columns or the values of these rows into pinned memory. in is pinned memory for the rows that come. */
+static PetscErrorCode HashGEMMDevicePackWanted(Mat B, HashGEMMParallel *q, size_t size, PetscInt **columns, PetscScalar **values, void *in)
 {
-  const PetscInt n = h->nrun;
-  SysCSR         block[2];
-  PetscInt      *ends, *i, *j = NULL;
-  int           *drows;
+  HashGEMMDeviceParallel *d     = q->device;
+  HashGEMMHalo           *h     = &q->fetched;
+  const size_t            ngone = (size_t)h->start[h->nrun];
+  HashGEMMDeviceColumns   known;
+  HashGEMMDeviceSource    source = {.first = (int)B->cmap->rstart, .n = (int)B->cmap->n};
+  const PetscInt         *garray;
+  SysCSR                  block[2];
+  PetscBool               done;
+  char                   *out;
+  Mat                     o;
 
   PetscFunctionBegin;
-  PetscCall(HashGEMMDeviceStart(done));
-  if (!*done) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(HashGEMMDeviceGetBlocks(B, block));
-  PetscCall(PetscMalloc2(4 * n, &ends, 2 * (n + 1), &i));
-  PetscCall(HashGEMMDeviceUpload(n * sizeof(*rows), rows, &drows, done));
-  if (*done) PetscCall(HashGEMMDeviceGather(block, n, drows, ends, i, &j, done));
-  if (*done) {
-    for (PetscInt k = 0; k < 2 * n; k++) h->run[k] = ends[k] + ends[2 * n + k];
-    PetscCall(HashGEMMHaloStart(h, info, status));
-    PetscCall(PetscMalloc1(h->start[n], columns));
-    for (PetscInt k = 0; k < n; k++) {
-      if (h->start[k + 1] > h->start[k]) HashGEMMMergeColumns(1, i + k, j, i + n + 1 + k, j, B->cmap->rstart, 0, known, *columns + h->start[k]);
-    }
+  PetscCall(MatAIJPinnedMemory((ngone + (size_t)h->n) * size, &out));
+  *(char **)in = out + ngone * size;
+  if (columns) *columns = (PetscInt *)out;
+  if (values) *values = (PetscScalar *)out;
+  if (!ngone) {
+    PetscCallCUDA(cudaStreamSynchronize(PetscDefaultCudaStream)); /* the stream may still read what came the last time */
+    PetscFunctionReturn(PETSC_SUCCESS);
   }
-  MatAIJPoolRelease(drows);
-  PetscCall(PetscFree(j));
-  PetscCall(PetscFree2(ends, i));
+  PetscCall(HashGEMMDeviceGetBlocks(B, block));
+  PetscCall(MatMPIAIJGetSeqAIJ(B, NULL, &o, &garray));
+  source.d = block[0];
+  source.o = block[1];
+  while (source.nbelow < o->cmap->n && garray[source.nbelow] < B->cmap->rstart) source.nbelow++;
+  if (columns) PetscCall(HashGEMMDeviceGetKnown(B, d, &known, &done));
+  if (columns) source.global = known.global;
+  PetscCall(HashGEMMDeviceCheck(HashGEMMDevicePack(&source, h->nrun, d->wanted, d->wanted + h->nrun, columns ? *columns : NULL, values ? *values : NULL, PetscDefaultCudaStream), &done));
+  PetscCallCUDA(cudaStreamSynchronize(PetscDefaultCudaStream));
+  PetscCall(PetscLogGpuToCpu((PetscLogDouble)(ngone * size)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Exchanges the columns of the rows that HashGEMMDeviceGetWanted() listed. *columns become those that come, valid until the next exchange. */
+PetscErrorCode HashGEMMDeviceFetchRows(Mat B, HashGEMMParallel *q, PetscInt **columns)
+{
+  HashGEMMHalo *h = &q->fetched;
+  PetscInt     *out;
+
+  PetscFunctionBegin;
+  PetscCall(HashGEMMDevicePackWanted(B, q, sizeof(*out), &out, NULL, columns));
+  PetscCall(HashGEMMHaloPost(h, MPIU_INT, sizeof(*out), out, *columns, h->requests));
+  PetscCallMPI(MPI_Waitall(h->nfrom + h->nto, h->requests, MPI_STATUSES_IGNORE));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -243,71 +282,108 @@ PetscErrorCode HashGEMMDeviceMakeLeft(Mat A, PetscBool square, HashGEMMParallel 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The pattern of the right factor. The host has made the ends and the columns of the rows that were fetched. */
-PetscErrorCode HashGEMMDeviceMakeRight(Mat B, PetscInt nknown, const PetscInt map[], HashGEMMParallel *q, PetscBool *done)
+/* The columns of the right factor: ghosts of B and those of the rows that came */
+static PetscErrorCode HashGEMMDeviceMakeColumns(Mat B, const int *columns, HashGEMMParallel *q, PetscBool *done)
+{
+  HashGEMMDeviceParallel *d = q->device;
+  HashGEMMColumns        *c = &q->columns;
+  HashGEMMDeviceColumns   known;
+  int                     n;
+
+  PetscFunctionBegin;
+  PetscCall(HashGEMMDeviceGetKnown(B, d, &known, done));
+  *c = (HashGEMMColumns){.first = B->cmap->rstart, .n = B->cmap->n};
+  n  = known.nglobal;
+  if (*done && q->fetched.n) PetscCall(HashGEMMDeviceCheck(HashGEMMDeviceListGhosts(&known, NULL, q->fetched.n, columns, (int)B->cmap->N, &d->global, &n, PetscDefaultCudaStream), done));
+  else {
+    d->global = d->known;
+    d->known  = NULL;
+  }
+  if (!*done) PetscFunctionReturn(PETSC_SUCCESS);
+  c->nglobal = n;
+  PetscCall(PetscMalloc1(n, &c->global));
+  if (n) PetscCallCUDA(cudaMemcpyAsync(c->global, d->global, n * sizeof(*c->global), cudaMemcpyDeviceToHost, PetscDefaultCudaStream));
+  PetscCallCUDA(cudaStreamSynchronize(PetscDefaultCudaStream));
+  PetscCall(PetscLogGpuToCpu(n * sizeof(*c->global)));
+  HashGEMMColumnsCount(c);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static HashGEMMDeviceColumns HashGEMMDeviceGetColumns(const HashGEMMParallel *q)
+{
+  return (HashGEMMDeviceColumns){(int)q->columns.first, (int)q->columns.n, (int)q->columns.nglobal, q->device->global};
+}
+
+/* The pattern of the right factor: the rows of B that this process has, and nrow rows that came, with columns[], which are on the host. Frees what it made unless *done. */
+PetscErrorCode HashGEMMDeviceMakeRight(Mat B, PetscInt nrow, const PetscInt columns[], HashGEMMParallel *q, PetscBool *done)
 {
   HashGEMMDeviceParallel *d      = q->device;
   HashGEMMRows           *right  = &d->right;
   const SysStream         stream = PetscDefaultCudaStream;
+  HashGEMMDeviceColumns   c;
   SysCSR                  block[2];
-  int                    *dmap = NULL;
-  PetscInt                nz;
+  PetscInt               *map  = NULL, *starts, nknown;
+  int                    *dmap = NULL, *came = NULL, nz;
+  const PetscInt         *known;
+  Mat                     o;
 
   PetscFunctionBegin;
-  *done           = PETSC_TRUE;
-  right->borrowed = q->right.borrowed;
-  if (right->borrowed) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatMPIAIJGetSeqAIJ(B, NULL, &o, &known));
   PetscCall(HashGEMMDeviceGetBlocks(B, block));
-  nz        = (PetscInt)(block[0].nz + block[1].nz);
-  right->m  = q->right.m;
-  right->n  = q->right.n;
-  right->nz = q->right.nz;
-  PetscCall(HashGEMMDeviceAllocateRows(right, done));
-  if (*done && map) PetscCall(HashGEMMDeviceUpload(nknown * sizeof(*map), map, &dmap, done));
-  if (*done && q->fetched.n) PetscCall(HashGEMMDeviceUpload(q->fetched.n * sizeof(*d->place), q->fetched.place, &d->place, done));
-  if (*done) {
-    PetscCallCUDA(cudaMemcpyAsync(right->i + block[0].m + 1, q->right.i + block[0].m + 1, (right->m - block[0].m) * sizeof(*right->i), cudaMemcpyHostToDevice, stream));
-    PetscCallCUDA(cudaMemcpyAsync(right->j + nz, q->right.j + nz, (right->nz - nz) * sizeof(*right->j), cudaMemcpyHostToDevice, stream));
-    PetscCall(PetscLogCpuToGpu((right->m - block[0].m + right->nz - nz) * sizeof(PetscInt)));
-    PetscCall(HashGEMMDeviceCheck(HashGEMMDeviceMerge(&block[0], &block[1], q->columns.n, dmap, right->i, right->j, NULL, stream), done));
+  nknown = o->cmap->n;
+  *done  = (PetscBool)(block[0].nz + block[1].nz + q->fetched.n <= INT_MAX);
+  if (*done && q->fetched.n) PetscCall(HashGEMMDeviceUpload(q->fetched.n * sizeof(*columns), columns, &came, done));
+  if (*done) PetscCall(HashGEMMDeviceMakeColumns(B, came, q, done));
+  if (*done && nrow <= 0 && !nknown) { /* there are no other entries */
+    right->borrowed = 1;
+    PetscFunctionReturn(PETSC_SUCCESS);
   }
+  nz        = (int)(block[0].nz + block[1].nz);
+  right->m  = block[0].m + nrow;
+  right->n  = q->columns.n + q->columns.nglobal;
+  right->nz = nz + q->fetched.n;
+  if (*done) PetscCall(HashGEMMDeviceAllocateRows(right, done));
+  if (*done) PetscCall(HashGEMMColumnsMap(&q->columns, nknown, known, &map));
+  if (*done && map) PetscCall(HashGEMMDeviceUpload(nknown * sizeof(*map), map, &dmap, done));
+  if (*done && q->fetched.n) PetscCall(HashGEMMDeviceAllocate(q->fetched.n * sizeof(*d->place), &d->place, done));
+  if (*done) PetscCall(HashGEMMDeviceCheck(HashGEMMDeviceMerge(&block[0], &block[1], q->columns.n, dmap, right->i, right->j, NULL, stream), done));
+  if (*done && nrow) {
+    c = HashGEMMDeviceGetColumns(q);
+    PetscCall(PetscMalloc1(nrow + 1, &starts));
+    for (PetscInt r = 0; r <= nrow; r++) starts[r] = nz + q->fetched.first[r];
+    PetscCallCUDA(cudaMemcpyAsync(right->i + block[0].m, starts, (nrow + 1) * sizeof(*starts), cudaMemcpyHostToDevice, stream));
+    PetscCall(PetscLogCpuToGpu((nrow + 1) * sizeof(*starts)));
+    PetscCall(PetscFree(starts));
+    if (q->fetched.n) PetscCall(HashGEMMDeviceCheck(HashGEMMDeviceNumberRows(&c, nrow, right->i + block[0].m, came, right->j, d->place, stream), done));
+  }
+  if (!*done) PetscCall(PetscFree(q->columns.global));
+  MatAIJPoolRelease(d->known);
+  d->known = NULL;
+  MatAIJPoolRelease(came);
   MatAIJPoolRelease(dmap);
+  PetscCall(PetscFree(map));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Copies the runs of values that other processes get to the host. Without memory on the device each run is a copy by itself. */
-static PetscErrorCode HashGEMMDeviceTakeRuns(HashGEMMParallel *q)
+/* Copies the rows that came to the right factor on the host, whose own rows the caller adds */
+PetscErrorCode HashGEMMDeviceCopyRight(HashGEMMParallel *q, SpgemmInfo *info, SysStatus *status)
 {
   HashGEMMDeviceParallel *d = q->device;
   HashGEMMHalo           *h = &q->fetched;
-  const PetscInt          n = h->start[h->nrun];
-  PetscScalar            *taken, *out;
-  PetscBool               done = PETSC_TRUE;
+  const int64_t           m = d->right.m - h->nrow, nz = d->right.nz - h->n;
 
   PetscFunctionBegin;
-  PetscCall(PetscMalloc1(n, &out));
-  h->out = (char *)out;
-  if (!n) PetscFunctionReturn(PETSC_SUCCESS);
-  if (!d->run) PetscCall(HashGEMMDeviceUpload(2 * h->nrun * sizeof(*h->run), h->run, &d->run, &done));
-  if (done && !d->runstart) {
-    PetscInt *even;
-
-    PetscCall(HashGEMMDeviceUpload(h->nrun * sizeof(*h->start), h->start, &d->runstart, &done));
-    PetscCall(PetscMalloc1(h->nrun, &even));
-    for (PetscInt k = 0; k < h->nrun; k++) even[k] = 2 * k; /* run k is row 2 k of a matrix whose rows begin at run[] */
-    if (done) PetscCall(HashGEMMDeviceUpload(h->nrun * sizeof(*even), even, &d->even, &done));
-    PetscCall(PetscFree(even));
-  }
-  if (done && d->even) PetscCall(HashGEMMDeviceAllocate(n * sizeof(*taken), &taken, &done));
-  if (done && d->even) {
-    PetscCall(HashGEMMDeviceCheck(HashGEMMDeviceTakeRows(h->nrun, d->even, d->runstart, d->run, d->right.a, taken, PetscDefaultCudaStream), &done));
-    PetscCallCUDA(cudaMemcpyAsync(out, taken, n * sizeof(*out), cudaMemcpyDeviceToHost, PetscDefaultCudaStream));
-    MatAIJPoolRelease(taken);
-  } else {
-    for (PetscInt k = 0; k < h->nrun; k++) PetscCallCUDA(cudaMemcpyAsync(out + h->start[k], d->right.a + h->run[2 * k], (h->start[k + 1] - h->start[k]) * sizeof(*out), cudaMemcpyDeviceToHost, PetscDefaultCudaStream));
-  }
+  q->right.borrowed = d->right.borrowed;
+  if (d->right.borrowed) PetscFunctionReturn(PETSC_SUCCESS);
+  *status = HashGEMMRowsCreate(d->right.m, d->right.n, d->right.nz, PETSC_FALSE, &q->right, info);
+  if (*status) PetscFunctionReturn(PETSC_SUCCESS);
+  for (PetscInt r = 0; r < h->nrow; r++) q->right.i[m + r + 1] = (PetscInt)nz + h->first[r + 1];
+  if (!h->n) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCallCUDA(cudaMemcpyAsync(q->right.j + nz, d->right.j + nz, h->n * sizeof(*q->right.j), cudaMemcpyDeviceToHost, PetscDefaultCudaStream));
+  PetscCallCUDA(cudaMemcpyAsync(h->place, d->place, h->n * sizeof(*h->place), cudaMemcpyDeviceToHost, PetscDefaultCudaStream));
   PetscCallCUDA(cudaStreamSynchronize(PetscDefaultCudaStream));
-  PetscCall(PetscLogGpuToCpu(n * sizeof(*out)));
+  PetscCall(PetscArraycpy(h->values, d->in, h->n));
+  PetscCall(PetscLogGpuToCpu(h->n * (sizeof(*h->place) + sizeof(*q->right.j))));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -315,40 +391,43 @@ static PetscErrorCode HashGEMMDeviceTakeRuns(HashGEMMParallel *q)
 PetscErrorCode HashGEMMDeviceRightBegin(Mat B, HashGEMMParallel *q)
 {
   HashGEMMDeviceParallel *d = q->device;
+  PetscScalar            *out;
   SysCSR                  block[2];
   PetscBool               done;
 
   PetscFunctionBegin;
   PetscCall(HashGEMMDeviceGetBlocks(B, block));
+  if (q->fetched.comm != MPI_COMM_NULL) {
+    PetscCall(HashGEMMDevicePackWanted(B, q, sizeof(*out), NULL, &out, &d->in));
+    PetscCall(HashGEMMHaloPost(&q->fetched, MPIU_SCALAR, sizeof(*out), out, d->in, q->fetched.requests));
+  }
   if (d->right.borrowed) d->right = HashGEMMRowsBorrow(&block[0]);
   else PetscCall(HashGEMMDeviceCheck(HashGEMMDeviceMerge(&block[0], &block[1], q->columns.n, NULL, NULL, NULL, d->right.a, PetscDefaultCudaStream), &done));
-  if (q->fetched.comm != MPI_COMM_NULL) {
-    PetscCall(HashGEMMDeviceTakeRuns(q));
-    PetscCall(HashGEMMHaloPost(&q->fetched, MPIU_SCALAR, sizeof(PetscScalar), q->fetched.values));
-  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode HashGEMMDeviceRightEnd(HashGEMMParallel *q)
 {
   HashGEMMDeviceParallel *d = q->device;
+  HashGEMMHalo           *h = &q->fetched;
   PetscScalar            *values;
   PetscBool               done;
 
   PetscFunctionBegin;
-  if (!q->fetched.n) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(HashGEMMDeviceUpload(q->fetched.n * sizeof(*values), q->fetched.values, &values, &done));
+  if (h->comm != MPI_COMM_NULL) PetscCallMPI(MPI_Waitall(h->nfrom + h->nto, h->requests, MPI_STATUSES_IGNORE));
+  if (!h->n) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(HashGEMMDeviceUpload(h->n * sizeof(*values), d->in, &values, &done));
   if (!done) d->failed = PETSC_TRUE;
   if (!done) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(HashGEMMDeviceCheck(HashGEMMDeviceScatter(q->fetched.n, d->place, values, d->right.a, PetscDefaultCudaStream), &done));
+  PetscCall(HashGEMMDeviceCheck(HashGEMMDeviceScatter(h->n, d->place, values, d->right.a, PetscDefaultCudaStream), &done));
   MatAIJPoolRelease(values);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* ------------------------------------------------- the local product ------------------------------------------------- */
 
-/* The local product. The host gets the starts of its rows, and the columns of all rows by HashGEMMDeviceFetchColumns(), or of some by HashGEMMDeviceFetchSums(). */
-PetscErrorCode HashGEMMDeviceMakeResult(Mat C, SpgemmType type, const HashGEMMProduct *p, HashGEMMParallel *q, PetscBool *done)
+/* The local product. The host gets the starts of its rows from row m on. */
+PetscErrorCode HashGEMMDeviceMakeResult(Mat C, SpgemmType type, PetscInt m, const HashGEMMProduct *p, HashGEMMParallel *q, PetscBool *done)
 {
   HashGEMMDeviceParallel *d         = q->device;
   HashGEMMRows           *rows      = &d->result;
@@ -366,139 +445,252 @@ PetscErrorCode HashGEMMDeviceMakeResult(Mat C, SpgemmType type, const HashGEMMPr
   PetscCall(HashGEMMDeviceCheck(status, done));
   *done = (PetscBool)(*done && rows->nz && rows->a);
   if (!*done) PetscFunctionReturn(PETSC_SUCCESS);
-  *done = (PetscBool)!HashGEMMRowsCreate(rows->m, rows->n, rows->nz, PETSC_TRUE, &q->result, &info);
-  if (!*done) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(HashGEMMDeviceFetch(q->result.i, rows->i, (rows->m + 1) * sizeof(*rows->i)));
+  q->result = (HashGEMMRows){.m = rows->m, .n = rows->n, .nz = rows->nz};
+  PetscCall(PetscMalloc1(rows->m + 1 - m, &d->ends));
+  PetscCall(HashGEMMDeviceFetch(d->ends, rows->i + m, (rows->m + 1 - m) * sizeof(*rows->i)));
   HashGEMMDeviceFreeRows(&d->left);
   PetscCall(HashGEMMDeviceTell(C, &info));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HashGEMMDeviceFetchColumns(HashGEMMParallel *q)
+/* Copies the whole pattern to the host */
+PetscErrorCode HashGEMMDeviceFetchPattern(HashGEMMParallel *q)
 {
+  SpgemmInfo info;
+
   PetscFunctionBegin;
+  PetscCheck(q->result.i || !HashGEMMRowsCreate(q->result.m, q->result.n, q->result.nz, PETSC_TRUE, &q->result, &info), PETSC_COMM_SELF, PETSC_ERR_MEM, "The host lacks memory for the pattern of a product on the GPU");
+  PetscCall(HashGEMMDeviceFetch(q->result.i, q->device->result.i, (q->result.m + 1) * sizeof(*q->result.i)));
   PetscCall(HashGEMMDeviceFetch(q->result.j, q->device->result.j, q->result.nz * sizeof(*q->result.j)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Uploads the list of the rows that are sums */
-static PetscErrorCode HashGEMMDeviceListSums(PetscInt nsum, const PetscInt sums[], HashGEMMParallel *q, PetscBool *done)
+/* Queues marks of the ghost columns that occur in the first m rows. *used is NULL if memory is short. */
+static PetscErrorCode HashGEMMDeviceMark(PetscInt m, HashGEMMParallel *q, char **used)
 {
   HashGEMMDeviceParallel *d = q->device;
-  const PetscInt         *i = q->result.i;
-  int                    *begin;
+  PetscBool               done;
+
+  PetscFunctionBegin;
+  *used = NULL;
+  if (!q->columns.nglobal) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(HashGEMMDeviceAllocate(q->columns.nglobal, used, &done));
+  if (!done) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCallCUDA(cudaMemsetAsync(*used, 0, q->columns.nglobal, PetscDefaultCudaStream));
+  PetscCall(HashGEMMDeviceCheck(HashGEMMDeviceMarkUsed(m, d->result.i, d->result.j, q->columns.n, *used, PetscDefaultCudaStream), &done));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ------------------------------------------------- rows of the result that belong elsewhere ------------------------------------------------- */
+
+/* Exchanges columns, if wanted, and values of the rows from row m on: *columns and *values become those that come, on the device. Other processes get theirs in any case. */
+static PetscErrorCode HashGEMMDeviceExchange(PetscInt m, HashGEMMParallel *q, int **columns, PetscScalar **values, PetscBool *done)
+{
+  HashGEMMDeviceParallel *d      = q->device;
+  HashGEMMHalo           *h      = &q->sent;
+  HashGEMMDeviceSource    source = {.merged = 1, .first = (int)q->columns.first, .n = (int)q->columns.n, .nbelow = (int)q->columns.nbelow, .global = d->global};
+  const size_t            nout = (size_t)h->start[h->nrun], nin = (size_t)h->n;
+  const PetscMPIInt       n = h->nto + h->nfrom;
+  PetscScalar            *out, *in;
+  PetscInt               *outj, *inj;
+
+  PetscFunctionBegin;
+  *done   = PETSC_TRUE;
+  *values = NULL;
+  PetscCall(MatAIJPinnedMemory((nout + nin) * (sizeof(*out) + sizeof(*outj)), &out));
+  in         = out + nout;
+  outj       = (PetscInt *)(in + nin);
+  inj        = outj + nout;
+  source.d   = HashGEMMRowsCSR(&d->result);
+  source.d.i = d->result.i + m;
+  if (nout) PetscCall(HashGEMMDeviceCheck(HashGEMMDevicePack(&source, d->result.m - m, NULL, NULL, columns ? outj : NULL, out, PetscDefaultCudaStream), done));
+  PetscCallCUDA(cudaStreamSynchronize(PetscDefaultCudaStream));
+  if (columns) PetscCall(HashGEMMHaloPost(h, MPIU_INT, sizeof(*outj), outj, inj, h->requests + n));
+  PetscCall(HashGEMMHaloPost(h, MPIU_SCALAR, sizeof(*out), out, in, h->requests));
+  PetscCallMPI(MPI_Waitall(columns ? 2 * n : n, h->requests, MPI_STATUSES_IGNORE));
+  PetscCall(PetscLogGpuToCpu((PetscLogDouble)(nout * (sizeof(*out) + (columns ? sizeof(*outj) : 0)))));
+  if (columns) PetscCall(HashGEMMDeviceUpload(nin * sizeof(*inj), inj, columns, done));
+  if (*done) PetscCall(HashGEMMDeviceUpload(nin * sizeof(*in), in, values, done));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Lists the rows of this process that are sums, of which degree[r] rows come for row r, and the rows that come. Waits for the device. */
+static PetscErrorCode HashGEMMDeviceListSums(PetscInt m, const PetscInt degree[], HashGEMMParallel *q, PetscBool *done)
+{
+  HashGEMMDeviceParallel *d = q->device;
+  HashGEMMDeviceSums     *s = &d->sums;
+  HashGEMMHalo           *h = &q->sent;
+  PetscInt               *lists, *row, *begin, *sum, *first, *arrive, *ends;
+
+  PetscFunctionBegin;
+  *s    = (HashGEMMDeviceSums){.ncame = (int)h->nrow, .nterm = (int)h->n};
+  *done = PETSC_TRUE;
+  for (PetscInt r = 0; r < m; r++) s->n += degree[r] > 0;
+  if (!s->n) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscMalloc2(2 * s->n + 3 * s->ncame + 2, &lists, 2 * s->n, &ends));
+  row    = lists;
+  begin  = row + s->n;
+  sum    = begin + s->n + 1;
+  first  = sum + s->ncame;
+  arrive = first + s->ncame + 1;
+  for (PetscInt r = 0, t = 0, k = 0; r < m; r++) {
+    if (!degree[r]) continue;
+    for (PetscInt l = 0; l < degree[r]; l++) sum[k++] = t;
+    row[t++] = r;
+  }
+  PetscCall(PetscArraycpy(first, h->first, s->ncame + 1));
+  PetscCall(PetscArraycpy(arrive, h->arrive ? h->arrive : h->first, s->ncame));
+  PetscCall(HashGEMMDeviceAllocate((2 * s->n + 3 * s->ncame + 2) * sizeof(*lists), &d->lists, done));
+  if (*done) {
+    PetscCallCUDA(cudaMemcpyAsync(d->lists, row, s->n * sizeof(*row), cudaMemcpyHostToDevice, PetscDefaultCudaStream));
+    PetscCall(HashGEMMDeviceAllocate(2 * s->n * sizeof(*ends), &d->from, done));
+  }
+  if (*done) {
+    PetscCall(HashGEMMDeviceCheck(HashGEMMDeviceRowEnds(s->n, d->lists, d->result.i, d->from, PetscDefaultCudaStream), done));
+    PetscCallCUDA(cudaMemcpyAsync(ends, d->from, 2 * s->n * sizeof(*ends), cudaMemcpyDeviceToHost, PetscDefaultCudaStream));
+    PetscCallCUDA(cudaStreamSynchronize(PetscDefaultCudaStream));
+    begin[0] = 0;
+    for (int t = 0; t < s->n; t++) begin[t + 1] = begin[t] + ends[2 * t + 1] - ends[2 * t];
+    s->nown = begin[s->n];
+    PetscCallCUDA(cudaMemcpyAsync(d->lists + s->n, begin, (s->n + 3 * s->ncame + 2) * sizeof(*lists), cudaMemcpyHostToDevice, PetscDefaultCudaStream));
+    PetscCall(PetscLogGpuToCpu(2 * s->n * sizeof(*ends)));
+    PetscCall(PetscLogCpuToGpu((2 * s->n + 3 * s->ncame + 2) * sizeof(*lists)));
+    s->row    = d->lists;
+    s->begin  = d->lists + (begin - lists);
+    s->sum    = d->lists + (sum - lists);
+    s->first  = d->lists + (first - lists);
+    s->arrive = d->lists + (arrive - lists);
+  }
+  MatAIJPoolRelease(d->from);
+  d->from = NULL;
+  PetscCall(PetscFree2(lists, ends));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The values of the sums */
+static PetscErrorCode HashGEMMDeviceSum(HashGEMMDeviceParallel *d, const PetscScalar *came, PetscBool *done)
+{
+  const HashGEMMDeviceSums *s    = &d->sums;
+  const int64_t             most = s->nown + s->nterm;
 
   PetscFunctionBegin;
   *done = PETSC_TRUE;
-  if (!nsum || d->sums) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscMalloc1(nsum + 1, &begin));
-  begin[0] = 0;
-  for (PetscInt t = 0; t < nsum; t++) begin[t + 1] = begin[t] + i[sums[t] + 1] - i[sums[t]];
-  d->ntaken = begin[nsum];
-  if (!d->begin) PetscCall(HashGEMMDeviceUpload(nsum * sizeof(*begin), begin, &d->begin, done));
-  if (*done) PetscCall(HashGEMMDeviceUpload(nsum * sizeof(*sums), sums, &d->sums, done));
-  PetscCall(PetscFree(begin));
+  if (!s->n) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(HashGEMMDeviceAllocate(most * sizeof(*d->suma), &d->suma, done));
+  if (*done) PetscCall(HashGEMMDeviceCheck(HashGEMMDeviceSumValues(most, d->sumi + s->n, d->term, d->source, d->result.a, came, d->suma, PetscDefaultCudaStream), done));
+  PetscCall(PetscLogGpuFlops((PetscLogDouble)most * PETSC_FLOPS_PER_OP));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Puts rows that the device has gathered one after the other to their places in a host array of all rows */
-static PetscErrorCode HashGEMMDevicePlaceRows(PetscInt nsum, const PetscInt sums[], const PetscInt i[], size_t size, const void *gathered, void *all)
+/* The ghosts of the result: those that the first m rows use, and those of the rows that came */
+static PetscErrorCode HashGEMMDeviceMakeFinal(PetscInt m, const int *columns, PetscInt N, HashGEMMParallel *q, HashGEMMColumns *c, int **global, PetscBool *done)
 {
-  const char *from = (const char *)gathered;
+  const HashGEMMDeviceColumns before = HashGEMMDeviceGetColumns(q);
+  char                       *used;
+  int                         n = 0;
 
   PetscFunctionBegin;
-  for (PetscInt t = 0; t < nsum; t++) {
-    const size_t bytes = (size_t)(i[sums[t] + 1] - i[sums[t]]) * size;
-
-    PetscCall(PetscMemcpy((char *)all + (size_t)i[sums[t]] * size, from, bytes));
-    from += bytes;
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Queues the marks of the columns of other processes that occur in the first m rows. Without memory all are marked: a column more costs little. */
-static PetscErrorCode HashGEMMDeviceMarkBegin(HashGEMMParallel *q, PetscInt m)
-{
-  HashGEMMDeviceParallel *d = q->device;
-  const PetscInt          n = q->columns.nglobal;
-  char                   *used;
-  PetscBool               done;
-
-  PetscFunctionBegin;
-  PetscCall(PetscMalloc1(n, &d->marks));
-  if (!n) PetscFunctionReturn(PETSC_SUCCESS);
-  for (PetscInt k = 0; k < n; k++) d->marks[k] = 1;
-  PetscCall(HashGEMMDeviceAllocate(n, &used, &done));
-  if (!done) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCallCUDA(cudaMemsetAsync(used, 0, n, PetscDefaultCudaStream));
-  PetscCall(HashGEMMDeviceCheck(HashGEMMDeviceMarkUsed(m, d->result.i, d->result.j, q->columns.n, used, PetscDefaultCudaStream), &done));
-  PetscCallCUDA(cudaMemcpyAsync(d->marks, used, n, cudaMemcpyDeviceToHost, PetscDefaultCudaStream));
-  PetscCall(PetscLogGpuToCpu(n));
+  PetscCall(HashGEMMDeviceMark(m, q, &used));
+  PetscCall(HashGEMMDeviceCheck(HashGEMMDeviceListGhosts(&before, used, q->sent.n, columns, (int)N, global, &n, PetscDefaultCudaStream), done));
   MatAIJPoolRelease(used);
+  *c = (HashGEMMColumns){.first = q->columns.first, .n = q->columns.n, .nglobal = *done ? n : 0};
+  PetscCall(PetscMalloc1(c->nglobal, &c->global));
+  if (!*done || !n) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCallCUDA(cudaMemcpyAsync(c->global, *global, n * sizeof(*c->global), cudaMemcpyDeviceToHost, PetscDefaultCudaStream));
+  PetscCallCUDA(cudaStreamSynchronize(PetscDefaultCudaStream));
+  PetscCall(PetscLogGpuToCpu(n * sizeof(*c->global)));
+  HashGEMMColumnsCount(c);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Fetches, with one wait, what the host needs of a local product: columns and values of rows that other processes get, from row m on, and of rows that get something from other
-   processes, degree[r] > 0, and the marks of HashGEMMDeviceMarkColumns(). The host has room for all entries, whose other pages it never touches. */
-PetscErrorCode HashGEMMDeviceFetchSums(PetscInt m, const PetscInt degree[], HashGEMMParallel *q)
+/* Copies the pattern of the sums to the host, which makes the pattern of the result */
+static PetscErrorCode HashGEMMDeviceFetchSums(PetscInt m, const PetscInt degree[], const HashGEMMColumns *c, HashGEMMParallel *q, SpgemmInfo *info, SysStatus *status)
 {
-  HashGEMMDeviceParallel *d     = q->device;
-  const PetscInt         *i     = q->result.i;
-  const PetscInt          first = i[m], sent = (PetscInt)q->result.nz - first;
-  const SysStream         stream = PetscDefaultCudaStream;
-  PetscInt               *sums, *columns, nsum = 0;
-  PetscScalar            *values, *takena = NULL;
-  int                    *taken = NULL;
+  HashGEMMDeviceParallel *d      = q->device;
+  const SysStream         stream = PetscDefaultCudaStream; /* which computes the sums */
+  PetscInt               *starts;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc3(1, &q->sums, m, &q->from, 1, &q->piece));
+  for (PetscInt r = 0; r < m; r++) q->from[r] = degree[r] ? (SysInt)q->nsum++ : -1;
+  if (!q->nsum || *status) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscMalloc1(q->nsum + 1, &starts));
+  PetscCallCUDA(cudaMemcpyAsync(starts, d->sumi, (q->nsum + 1) * sizeof(*starts), cudaMemcpyDeviceToHost, stream));
+  PetscCallCUDA(cudaStreamSynchronize(stream));
+  *status = HashGEMMRowsCreate(q->nsum, c->n + c->nglobal, starts[q->nsum], PETSC_TRUE, &q->sum, info);
+  if (!*status) {
+    PetscCall(PetscArraycpy(q->sum.i, starts, q->nsum + 1));
+    PetscCallCUDA(cudaMemcpyAsync(q->sum.j, d->sumj, q->sum.nz * sizeof(*q->sum.j), cudaMemcpyDeviceToHost, stream));
+    PetscCallCUDA(cudaStreamSynchronize(stream));
+    PetscCall(PetscLogGpuToCpu((q->nsum + 1 + q->sum.nz) * sizeof(*starts)));
+  }
+  PetscCall(PetscFree(starts));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Exchanges the rows of the local product that belong to other processes, which are rows global[] of the layout, and adds up those that come. c gets the columns of the result, which
+   has N of them in all. */
+PetscErrorCode HashGEMMDeviceMakeSums(PetscLayout layout, const PetscInt global[], PetscInt N, HashGEMMParallel *q, HashGEMMColumns *c, SpgemmInfo *info, SysStatus *status)
+{
+  HashGEMMDeviceParallel     *d      = q->device;
+  HashGEMMDeviceSums         *s      = &d->sums;
+  const HashGEMMDeviceColumns before = HashGEMMDeviceGetColumns(q);
+  const PetscInt              m      = layout->n;
+  PetscInt                   *degree;
+  PetscScalar                *values  = NULL;
+  int                        *columns = NULL, *final = NULL;
+  int64_t                     most;
+  PetscBool                   done;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc1(m, &degree));
+  PetscCall(HashGEMMHaloOffer(layout, (PetscInt)q->result.m - m, global, d->ends, &q->sent, degree, info, status));
+  PetscCall(HashGEMMDeviceExchange(m, q, &columns, &values, &done));
+  if (done) PetscCall(HashGEMMDeviceListSums(m, degree, q, &done));
+  *c = (HashGEMMColumns){0};
+  if (done) PetscCall(HashGEMMDeviceMakeFinal(m, columns, N, q, c, &final, &done));
+  most = (int64_t)s->nown + s->nterm;
+  if (most >= INT_MAX) {
+    *status        = SYS_TOO_LARGE;
+    info->nonzeros = (double)most;
+  }
+  if (done && s->n && !*status) {
+    const HashGEMMDeviceColumns after = {before.first, before.n, (int)c->nglobal, final};
+
+    PetscCall(HashGEMMDeviceAllocate((s->n + 1) * sizeof(*d->sumi), &d->sumi, &done));
+    if (done) PetscCall(HashGEMMDeviceAllocate(most * sizeof(*d->sumj), &d->sumj, &done));
+    if (done) PetscCall(HashGEMMDeviceAllocate((most + 1) * sizeof(*d->term), &d->term, &done));
+    if (done) PetscCall(HashGEMMDeviceAllocate(most * sizeof(*d->source), &d->source, &done));
+    if (done) PetscCall(HashGEMMDeviceAllocate(m * sizeof(*d->from), &d->from, &done));
+    if (done) PetscCall(HashGEMMDeviceCheck(HashGEMMDeviceInvert(m, s->n, s->row, d->from, PetscDefaultCudaStream), &done));
+    if (done) PetscCall(HashGEMMDeviceCheck(HashGEMMDeviceSumPattern(s, &before, &after, d->result.i, d->result.j, columns, d->sumi, d->sumj, d->term, d->source, PetscDefaultCudaStream), &done));
+    if (done) PetscCall(HashGEMMDeviceSum(d, values, &done));
+  }
+  HashGEMMDeviceNote(done, (double)most * 4 * sizeof(PetscInt), info, status);
+  if (!q->defer) PetscCall(HashGEMMDeviceFetchSums(m, degree, c, q, info, status));
+  MatAIJPoolRelease(columns);
+  MatAIJPoolRelease(values);
+  MatAIJPoolRelease(final);
+  PetscCall(PetscFree(degree));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The same for new values */
+PetscErrorCode HashGEMMDeviceRenewSums(PetscInt m, HashGEMMParallel *q, SpgemmInfo *info, SysStatus *status)
+{
+  HashGEMMDeviceParallel *d = q->device;
+  PetscScalar            *values;
   PetscBool               done;
 
   PetscFunctionBegin;
-  PetscCall(PetscMalloc1(m, &sums));
-  for (PetscInt r = 0; r < m; r++) {
-    if (degree[r]) sums[nsum++] = r;
-  }
-  PetscCall(HashGEMMDeviceMarkBegin(q, m));
-  PetscCall(HashGEMMDeviceListSums(nsum, sums, q, &done));
-  if (done) PetscCall(HashGEMMDeviceAllocate(d->ntaken * sizeof(*taken), &taken, &done));
-  if (done) PetscCall(HashGEMMDeviceAllocate(d->ntaken * sizeof(*takena), &takena, &done));
-  if (done) {
-    PetscCall(PetscMalloc2(d->ntaken, &columns, d->ntaken, &values));
-    if (nsum) {
-      PetscCall(HashGEMMDeviceCheck(HashGEMMDeviceTakeColumns(nsum, d->sums, d->begin, d->result.i, d->result.j, taken, stream), &done));
-      PetscCall(HashGEMMDeviceCheck(HashGEMMDeviceTakeRows(nsum, d->sums, d->begin, d->result.i, d->result.a, takena, stream), &done));
-      PetscCallCUDA(cudaMemcpyAsync(columns, taken, d->ntaken * sizeof(*columns), cudaMemcpyDeviceToHost, stream));
-      PetscCallCUDA(cudaMemcpyAsync(values, takena, d->ntaken * sizeof(*values), cudaMemcpyDeviceToHost, stream));
-    }
-    if (sent) {
-      PetscCallCUDA(cudaMemcpyAsync(q->result.j + first, d->result.j + first, sent * sizeof(*columns), cudaMemcpyDeviceToHost, stream));
-      PetscCallCUDA(cudaMemcpyAsync(q->result.a + first, d->result.a + first, sent * sizeof(*values), cudaMemcpyDeviceToHost, stream));
-    }
-    PetscCallCUDA(cudaStreamSynchronize(stream));
-    PetscCall(PetscLogGpuToCpu((d->ntaken + sent) * (sizeof(*columns) + sizeof(*values))));
-    PetscCall(HashGEMMDevicePlaceRows(nsum, sums, i, sizeof(*columns), columns, q->result.j));
-    PetscCall(HashGEMMDevicePlaceRows(nsum, sums, i, sizeof(*values), values, q->result.a));
-    PetscCall(PetscFree2(columns, values));
-  } else PetscCall(HashGEMMDeviceFetchColumns(q));
-  d->taken = done;
-  MatAIJPoolRelease(taken);
-  MatAIJPoolRelease(takena);
-  PetscCall(PetscFree(sums));
+  PetscCall(HashGEMMDeviceExchange(m, q, NULL, &values, &done));
+  if (done) PetscCall(HashGEMMDeviceSum(d, values, &done));
+  HashGEMMDeviceNote(done, (double)((int64_t)d->sums.nown + d->sums.nterm) * sizeof(*values), info, status);
+  MatAIJPoolRelease(values);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Marks the columns of other processes that occur in the first m rows */
-PetscErrorCode HashGEMMDeviceMarkColumns(HashGEMMParallel *q, PetscInt m, char marks[])
-{
-  HashGEMMDeviceParallel *d = q->device;
-
-  PetscFunctionBegin;
-  if (!d->marks) {
-    PetscCall(HashGEMMDeviceMarkBegin(q, m));
-    PetscCallCUDA(cudaStreamSynchronize(PetscDefaultCudaStream));
-  }
-  PetscCall(PetscArraycpy(marks, d->marks, q->columns.nglobal));
-  PetscCall(PetscFree(d->marks));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
+/* ------------------------------------------------- new values ------------------------------------------------- */
 
 PetscErrorCode HashGEMMDeviceRenewResult(HashGEMMParallel *q, SpgemmInfo *info, SysStatus *status)
 {
@@ -522,66 +714,12 @@ PetscErrorCode HashGEMMDeviceRenewResult(HashGEMMParallel *q, SpgemmInfo *info, 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* ------------------------------------------------- the result ------------------------------------------------- */
+/* ------------------------------------------------- blocks of the result ------------------------------------------------- */
 
-/* Copies values to the host: those of rows that other processes get, from row m on, and those of rows that get something from other processes */
-PetscErrorCode HashGEMMDeviceTakeValues(PetscInt m, HashGEMMParallel *q, SpgemmInfo *info, SysStatus *status)
+/* The rows of the local product and, in place of some, the sums */
+static HashGEMMDeviceCutRows HashGEMMDeviceGetCutRows(const HashGEMMDeviceParallel *d)
 {
-  HashGEMMDeviceParallel *d     = q->device;
-  const PetscInt         *i     = q->result.i;
-  const PetscInt          first = i[m], sent = (PetscInt)q->result.nz - first;
-  PetscScalar            *taken, *host;
-  PetscBool               done;
-
-  PetscFunctionBegin;
-  if (d->taken) {
-    d->taken = PETSC_FALSE;
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  if (sent) {
-    PetscCallCUDA(cudaMemcpyAsync(q->result.a + first, d->result.a + first, sent * sizeof(*taken), cudaMemcpyDeviceToHost, PetscDefaultCudaStream));
-    PetscCall(PetscLogGpuToCpu(sent * sizeof(*taken)));
-  }
-  PetscCall(HashGEMMDeviceListSums(q->nsum, q->sums, q, &done));
-  if (done && d->ntaken) PetscCall(HashGEMMDeviceAllocate(d->ntaken * sizeof(*taken), &taken, &done));
-  HashGEMMDeviceNote(done, (double)d->ntaken * sizeof(*taken), info, status);
-  if (done && d->ntaken) {
-    PetscCall(HashGEMMDeviceCheck(HashGEMMDeviceTakeRows(q->nsum, d->sums, d->begin, d->result.i, d->result.a, taken, PetscDefaultCudaStream), &done));
-    PetscCall(PetscMalloc1(d->ntaken, &host));
-    PetscCallCUDA(cudaMemcpyAsync(host, taken, d->ntaken * sizeof(*taken), cudaMemcpyDeviceToHost, PetscDefaultCudaStream));
-    PetscCall(PetscLogGpuToCpu(d->ntaken * sizeof(*taken)));
-    MatAIJPoolRelease(taken);
-  }
-  PetscCallCUDA(cudaStreamSynchronize(PetscDefaultCudaStream));
-  if (done && d->ntaken) {
-    PetscCall(HashGEMMDevicePlaceRows(q->nsum, q->sums, i, sizeof(*host), host, q->result.a));
-    PetscCall(PetscFree(host));
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* The rows of the local product and, in place of some, the sums of the host: their values, which the caller frees, or their columns */
-static PetscErrorCode HashGEMMDeviceGetCutRows(PetscInt m, HashGEMMParallel *q, HashGEMMDeviceCutRows *rows, PetscBool values, void **sum, PetscBool *done)
-{
-  HashGEMMDeviceParallel *d = q->device;
-
-  PetscFunctionBegin;
-  PetscCall(PetscMemzero(rows, sizeof(*rows)));
-  *sum    = NULL;
-  *done   = PETSC_TRUE;
-  rows->i = d->result.i;
-  rows->j = d->result.j;
-  rows->a = d->result.a;
-  if (!q->nsum || !q->sum.nz) PetscFunctionReturn(PETSC_SUCCESS);
-  if (!d->from) PetscCall(HashGEMMDeviceUpload(m * sizeof(*q->from), q->from, &d->from, done));
-  if (*done && !d->sumi) PetscCall(HashGEMMDeviceUpload((q->sum.m + 1) * sizeof(*q->sum.i), q->sum.i, &d->sumi, done));
-  if (*done && values) PetscCall(HashGEMMDeviceUpload(q->sum.nz * sizeof(*q->sum.a), q->sum.a, sum, done));
-  if (*done && !values) PetscCall(HashGEMMDeviceUpload(q->sum.nz * sizeof(*q->sum.j), q->sum.j, sum, done));
-  rows->from   = d->from;
-  rows->otheri = d->sumi;
-  if (values) rows->othera = (const PetscScalar *)*sum;
-  else rows->otherj = (const int *)*sum;
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return (HashGEMMDeviceCutRows){.i = d->result.i, .j = d->result.j, .a = d->result.a, .otheri = d->sumi, .otherj = d->sumj, .othera = d->suma, .from = d->sums.n ? d->from : NULL};
 }
 
 /* The blocks of a deferred result, whose patterns are made here; HashGEMMDeviceCut() gives them their entries. `far` columns belong to other processes. */
@@ -589,14 +727,12 @@ PetscErrorCode HashGEMMDeviceMakeBlocks(const HashGEMMCut *cut, PetscInt far, Ha
 {
   HashGEMMDeviceParallel *d      = q->device;
   const SysStream         stream = PetscDefaultCudaStream;
-  HashGEMMDeviceCutRows   rows;
+  HashGEMMDeviceCutRows   rows   = HashGEMMDeviceGetCutRows(d);
   int                    *map = NULL, nz[2] = {0, 0};
-  void                   *columns;
-  PetscBool               done;
+  PetscBool               done = PETSC_TRUE;
 
   PetscFunctionBegin;
-  PetscCall(HashGEMMDeviceGetCutRows((PetscInt)cut->m, q, &rows, PETSC_FALSE, &columns, &done));
-  if (done && cut->map) PetscCall(HashGEMMDeviceUpload(q->columns.nglobal * sizeof(*map), cut->map, &map, &done));
+  if (cut->map) PetscCall(HashGEMMDeviceUpload(q->columns.nglobal * sizeof(*map), cut->map, &map, &done));
   for (int k = 0; k < 2; k++) {
     d->cut[k] = (HashGEMMRows){.m = cut->m, .n = k ? far : cut->n};
     if (done) PetscCall(HashGEMMDeviceAllocate((cut->m + 1) * sizeof(*d->cut[k].i), &d->cut[k].i, &done));
@@ -617,7 +753,6 @@ PetscErrorCode HashGEMMDeviceMakeBlocks(const HashGEMMCut *cut, PetscInt far, Ha
   }
   if (done) PetscCall(HashGEMMDeviceCheck(HashGEMMDeviceCutColumns(&rows, cut->m, cut->n, map, d->cut[0].i, d->cut[1].i, d->cut[0].j, d->cut[1].j, stream), &done));
   HashGEMMDeviceNote(done, (double)q->result.nz * (sizeof(PetscInt) + sizeof(PetscScalar)), info, status);
-  MatAIJPoolRelease(columns);
   MatAIJPoolRelease(map);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -640,7 +775,7 @@ static PetscErrorCode HashGEMMDeviceRestore(Mat C, Mat const block[2], PetscScal
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The values of C, from the local product and from the sums of the host. Does nothing unless the device has made the local product. */
+/* The values of C, from the local product and the sums. Does nothing unless the device has made the local product. */
 PetscErrorCode HashGEMMDeviceCut(Mat C, HashGEMMParallel *q, SpgemmInfo *info, SysStatus *status)
 {
   HashGEMMDeviceParallel *d = q->device;
@@ -648,7 +783,6 @@ PetscErrorCode HashGEMMDeviceCut(Mat C, HashGEMMParallel *q, SpgemmInfo *info, S
   Mat                     block[2];
   const int              *i[2] = {NULL, NULL}, *j;
   PetscScalar            *a[2] = {NULL, NULL};
-  void                   *sum  = NULL;
   PetscBool               done = PETSC_TRUE;
 
   PetscFunctionBegin;
@@ -669,12 +803,12 @@ PetscErrorCode HashGEMMDeviceCut(Mat C, HashGEMMParallel *q, SpgemmInfo *info, S
     if (done) PetscCall(HashGEMMDeviceRoom(block[k], &done));
     if (done) PetscCall(HashGEMMDeviceGetArrays(block[k], &i[k], &j, &a[k]));
   }
-  if (done) PetscCall(HashGEMMDeviceGetCutRows(C->rmap->n, q, &rows, PETSC_TRUE, &sum, &done));
+  rows = HashGEMMDeviceGetCutRows(d);
   HashGEMMDeviceNote(done, (double)q->result.nz * (sizeof(PetscInt) + sizeof(PetscScalar)), info, status);
   if (done) PetscCall(HashGEMMDeviceCheck(HashGEMMDeviceCutValues(&rows, C->rmap->n, i[0], i[1], a[0], a[1], PetscDefaultCudaStream), &done));
-  MatAIJPoolRelease(sum);
+  MatAIJPoolRelease(d->suma);
   MatAIJPoolRelease(d->result.a);
-  d->result.a = NULL;
+  d->suma = d->result.a = NULL;
   PetscCall(HashGEMMDeviceRestore(C, block, a, d));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -49,13 +49,6 @@ void HashGEMMRowsFree(HashGEMMRows *rows)
   memset(rows, 0, sizeof(*rows));
 }
 
-void HashGEMMRowsUseFew(const HashGEMMRows *rows)
-{
-  SysAdviseSmall(rows->i, sizeof(*rows->i) * (size_t)(rows->m + 1));
-  SysAdviseSmall(rows->j, sizeof(*rows->j) * (size_t)rows->nz);
-  SysAdviseSmall(rows->a, sizeof(*rows->a) * (size_t)rows->nz);
-}
-
 void HashGEMMTouch(void *memory, size_t bytes, int nthread)
 {
   char *p = (char *)memory;

@@ -32,9 +32,6 @@ int  HashGEMMRowsAllocateValues(HashGEMMRows *);
 void HashGEMMRowsFreeValues(HashGEMMRows *);
 void HashGEMMRowsFree(HashGEMMRows *);
 
-/* Prepares new arrays of which only a few rows will be written */
-void HashGEMMRowsUseFew(const HashGEMMRows *);
-
 /* Touches every page of new memory with several threads: page faults dominate the time of the first fill */
 void HashGEMMTouch(void *, size_t bytes, int nthread);
 

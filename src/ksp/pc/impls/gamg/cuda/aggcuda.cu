@@ -28,6 +28,8 @@ void AggDeviceDestroy(AggDevice **g)
   if (!*g) return;
   AggDeviceForgetGraph(*g);
   SysPoolRelease((*g)->ghost, (*g)->stream);
+  SysPoolRelease((*g)->ghosts, (*g)->stream);
+  SysPoolRelease((*g)->cut, (*g)->stream);
   SysPoolRelease((*g)->number, (*g)->stream);
   SysPoolRelease((*g)->block, (*g)->stream);
   SysPoolRelease((*g)->column[0], (*g)->stream);

@@ -17,6 +17,8 @@ struct _AggDevice {
   char        *memory[3]; /* of these arrays, until there are aggregates */
   double      *s, *diag;  /* the strengths of AggGraph, until the graph is finished */
   int         *ghost;     /* of AggMatrix */
+  int         *ghosts;    /* global numbers of ghosts, and */
+  AggEdge     *cut;       /* edges for their owners, until the graph is symmetric */
 
   int      nagg, firstagg;
   int     *number, *join; /* of the aggregate of each vertex and ghost, and the vertex that it joined; one allocation */

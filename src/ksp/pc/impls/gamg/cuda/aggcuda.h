@@ -27,11 +27,14 @@ SYS_DEVICE SysStatus AggDeviceCreate(const AggMatrix *A, int symmetrize, double 
 /* The same in steps, for several processes: the graph with strengths. The arrays o are on the device too; ghost is on the host. */
 SYS_DEVICE SysStatus AggDeviceStart(const AggMatrix *A, SysStream stream, AggDevice **g, int *served) SYS_STUB(SYS_SUCCESS);
 
-/* The edges from vertices, which are rows, to ghosts, which are columns, by rows. The caller frees *edges. */
-SYS_DEVICE SysStatus AggDeviceGetCut(const AggDevice *g, SysStream stream, SysInt *n, AggEdge **edges) SYS_STUB(SYS_SUCCESS);
+/* Sorts the transposed edges between vertices and ghosts by the owners of the ghosts, which have the global numbers ghosts[]; global numbers of vertices begin at `first`. Owner k of nowner
+   has the ghosts from begin[k] on, and begin[k] becomes its first edge, begin[nowner] the number of edges. Waits for the device. The second function copies the edges to the host,
+   rows that are ghosts and columns that are vertices, in global numbers. */
+SYS_DEVICE SysStatus AggDeviceSortCut(AggDevice *g, SysInt first, const SysInt ghosts[], int nowner, SysInt begin[], SysStream stream) SYS_STUB(SYS_SUCCESS);
+SYS_DEVICE SysStatus AggDeviceGetCut(const AggDevice *g, SysInt n, AggEdge edges[], SysStream stream) SYS_STUB(SYS_SUCCESS);
 
-/* Adds the transposed edges: within this process all of them, and those between processes, which are come[], also from vertices to ghosts */
-SYS_DEVICE SysStatus AggDeviceSymmetrize(AggDevice *g, SysInt ncome, const AggEdge come[], SysStream stream, int *served) SYS_STUB(SYS_SUCCESS);
+/* Adds the transposed edges: within this process all of them, and those between processes, which are come[], as other processes got them from AggDeviceGetCut() */
+SYS_DEVICE SysStatus AggDeviceSymmetrize(AggDevice *g, SysInt first, SysInt ncome, const AggEdge come[], SysStream stream, int *served) SYS_STUB(SYS_SUCCESS);
 
 /* The strengths of diagonal blocks, in which the caller fills those of ghosts in before the last step */
 SYS_DEVICE double   *AggDeviceDiagonal(AggDevice *g) SYS_STUB(NULL);
@@ -118,6 +121,11 @@ SYS_DEVICE SysStatus AggCGStep(AggEstimate *e, int k, SysStream stream) SYS_STUB
 SYS_DEVICE SysStatus AggDevicePack(SysInt n, const SysInt *list, size_t size, const void *from, void *to, SysStream stream) SYS_STUB(SYS_SUCCESS);
 SYS_DEVICE SysStatus AggDeviceUnpack(SysInt n, const SysInt *list, size_t size, const void *from, void *to, SysStream stream) SYS_STUB(SYS_SUCCESS);
 SYS_DEVICE SysStatus AggDeviceAddUp(SysInt n, const SysInt *list, const SysInt *from, SysInt *to, SysStream stream) SYS_STUB(SYS_SUCCESS);
+
+/* The same with words of 8 bytes for entries of 1, 4 or 8 bytes; without a list entry k is word k */
+SYS_DEVICE SysStatus AggDevicePackWords(SysInt n, const SysInt *list, size_t size, const void *from, uint64_t *to, SysStream stream) SYS_STUB(SYS_SUCCESS);
+SYS_DEVICE SysStatus AggDeviceUnpackWords(SysInt n, size_t size, const uint64_t *from, void *to, SysStream stream) SYS_STUB(SYS_SUCCESS);
+SYS_DEVICE SysStatus AggDeviceAddUpWords(SysInt n, const SysInt *list, const uint64_t *from, SysInt *to, SysStream stream) SYS_STUB(SYS_SUCCESS);
 
 /* Random numbers between -1.1 and 1.1, which depend on first + k alone: those of PETSc's KSPSetNoisy_Private() */
 SYS_DEVICE SysStatus AggDeviceNoise(int64_t n, int64_t first, SysScalar x[], SysStream stream) SYS_STUB(SYS_SUCCESS);

@@ -3,9 +3,9 @@
    The strength graph on a CUDA device; agggraph.c explains the steps, which are the same. A thread has a vertex.
 */
 #include <limits.h>
-#include <stdlib.h>
 
 #include "ksp/pc/impls/gamg/cuda/aggcuda.cuh"
+#include "sys/syscub.cuh"
 
 /* A part of a matrix: its columns are those of own vertices, or those of ghosts, which have numbers from first on */
 struct AggPart {
@@ -142,33 +142,79 @@ static __global__ void AggCutLengthsKernel(int n, const int *i, const int *j, in
   }
 }
 
-static __global__ void AggCutKernel(int n, const int *i, const int *j, const double *s, const int *start, AggEdge *edges)
+/* The edges by rows, and their ghosts */
+static __global__ void AggCutKernel(int n, int first, const int *i, const int *j, const double *s, const int *start, const int *ghosts, AggEdge *edges, int *ghost, int *order)
 {
   SYS_FOR_EACH(v, n)
   {
     for (int l = start[v], k = i[v + 1] - (start[v + 1] - start[v]); l < start[v + 1]; l++, k++) {
-      edges[l].row    = (int)v;
-      edges[l].column = j[k] - n;
+      edges[l].row    = ghosts[j[k] - n];
+      edges[l].column = first + (int)v;
       edges[l].s      = s[k];
+      ghost[l]        = j[k] - n;
+      order[l]        = l;
     }
   }
 }
 
-SysStatus AggDeviceGetCut(const AggDevice *g, SysStream stream, SysInt *n, AggEdge **edges)
+static __global__ void AggPermuteCutKernel(int n, const int *order, const AggEdge *edges, AggEdge *sorted)
+{
+  SYS_FOR_EACH(l, n) sorted[l] = edges[order[l]];
+}
+
+static __global__ void AggCutBeginKernel(int nowner, int *begin, int n, const int *ghost)
+{
+  SYS_FOR_EACH(k, nowner) begin[k] = SysCountLess(ghost, n, begin[k]);
+}
+
+SysStatus AggDeviceSortCut(AggDevice *g, SysInt first, const SysInt ghosts[], int nowner, SysInt begin[], SysStream stream)
 {
   SysScratch starts, scratch;
+  SysArena   arena = {NULL, 0};
+  AggEdge   *edges;
+  int       *ghost[2], *order[2], *dbegin, n;
+  char      *work;
+  size_t     bytes = 0;
 
-  *edges = NULL;
   SYS_CALL(SysScratchAllocate(&starts, ((size_t)g->n + 1) * sizeof(int), stream));
   AggCutLengthsKernel<<<SysBlocksLoop(g->n), SYS_THREADS, 0, stream>>>(g->n, g->i, g->j, (int *)starts.memory + 1);
   SYS_CALL(AggDeviceSum(g->n, (int *)starts.memory, stream));
-  SYS_CALL(AggDeviceLook((int *)starts.memory, g->n, n, stream));
-  SYS_CALL(SysScratchAllocate(&scratch, (size_t)*n * sizeof(**edges), stream));
-  AggCutKernel<<<SysBlocksLoop(g->n), SYS_THREADS, 0, stream>>>(g->n, g->i, g->j, g->s, (int *)starts.memory, (AggEdge *)scratch.memory);
-  SYS_CUDA(cudaGetLastError());
-  *edges = (AggEdge *)malloc(((size_t)*n + 1) * sizeof(**edges));
-  if (!*edges) return SYS_OUT_OF_MEMORY;
-  SYS_CUDA(cudaMemcpyAsync(*edges, scratch.memory, (size_t)*n * sizeof(**edges), cudaMemcpyDeviceToHost, stream));
+  SYS_CALL(AggDeviceLook((int *)starts.memory, g->n, &n, stream));
+  SYS_CALL(SysPoolAllocate((size_t)g->nghost * sizeof(*g->ghosts), &g->ghosts, stream));
+  SYS_CALL(SysPoolAllocate((size_t)n * sizeof(*g->cut), &g->cut, stream));
+  if (n) SYS_CUDA(SysSortPairs(NULL, bytes, (const int *)NULL, (int *)NULL, NULL, NULL, n, SysBits(g->nghost), stream));
+  for (int pass = 0; pass < 2; pass++) {
+    for (int k = 0; k < 2; k++) {
+      SysArenaTake(&arena, &ghost[k], (size_t)n);
+      SysArenaTake(&arena, &order[k], (size_t)n);
+    }
+    SysArenaTake(&arena, &edges, (size_t)n);
+    SysArenaTake(&arena, &dbegin, (size_t)nowner);
+    SysArenaTake(&arena, &work, bytes);
+    if (!pass) SYS_CALL(SysArenaAllocateScratch(&arena, &scratch, stream));
+  }
+  SYS_CUDA(cudaMemcpyAsync(g->ghosts, ghosts, (size_t)g->nghost * sizeof(*ghosts), cudaMemcpyHostToDevice, stream));
+  if (n) {
+    AggCutKernel<<<SysBlocksLoop(g->n), SYS_THREADS, 0, stream>>>(g->n, (int)first, g->i, g->j, g->s, (int *)starts.memory, g->ghosts, edges, ghost[0], order[0]);
+    SYS_CUDA(cudaGetLastError());
+    SYS_CUDA(SysSortPairs(work, bytes, (const int *)ghost[0], ghost[1], (const int *)order[0], order[1], n, SysBits(g->nghost), stream));
+    AggPermuteCutKernel<<<SysBlocksLoop(n), SYS_THREADS, 0, stream>>>(n, order[1], edges, g->cut);
+    SYS_CUDA(cudaGetLastError());
+  }
+  if (nowner) {
+    SYS_CUDA(cudaMemcpyAsync(dbegin, begin, (size_t)nowner * sizeof(*begin), cudaMemcpyHostToDevice, stream));
+    AggCutBeginKernel<<<SysBlocksLoop(nowner), SYS_THREADS, 0, stream>>>(nowner, dbegin, n, ghost[1]);
+    SYS_CUDA(cudaGetLastError());
+    SYS_CUDA(cudaMemcpyAsync(begin, dbegin, (size_t)nowner * sizeof(*begin), cudaMemcpyDeviceToHost, stream));
+  }
+  SYS_CUDA(cudaStreamSynchronize(stream));
+  begin[nowner] = n;
+  return SYS_SUCCESS;
+}
+
+SysStatus AggDeviceGetCut(const AggDevice *g, SysInt n, AggEdge edges[], SysStream stream)
+{
+  SYS_CUDA(cudaMemcpyAsync(edges, g->cut, (size_t)n * sizeof(*edges), cudaMemcpyDeviceToHost, stream));
   SYS_CUDA(cudaStreamSynchronize(stream));
   return SYS_SUCCESS;
 }
@@ -203,18 +249,20 @@ static __global__ void AggAddKernel(int n, const int *i, const int *j, const dou
 }
 
 /* Edges that came from other processes. A missing edge is more than there are edges to make up for it. */
-static __global__ void AggAddComeKernel(int n, int ncome, const AggEdge *come, const int *i, const int *j, double *sum, unsigned long long *left)
+static __global__ void AggAddComeKernel(int n, int first, int nghost, const int *ghosts, int ncome, const AggEdge *come, const int *i, const int *j, double *sum, unsigned long long *left)
 {
   SYS_FOR_EACH(e, ncome)
   {
-    const int64_t place = AggFind(j, i[come[e].row], i[come[e].row + 1], n + come[e].column);
+    const int     v = come[e].row - first, ghost = SysCountLess(ghosts, nghost, (int)come[e].column);
+    const bool    known = ghost < nghost && ghosts[ghost] == come[e].column;
+    const int64_t place = known ? AggFind(j, i[v], i[v + 1], n + ghost) : -1;
 
     if (place >= 0) sum[place] += come[e].s;
     else atomicAdd(left, 1ull << 32);
   }
 }
 
-SysStatus AggDeviceSymmetrize(AggDevice *g, SysInt ncome, const AggEdge come[], SysStream stream, int *served)
+SysStatus AggDeviceSymmetrize(AggDevice *g, SysInt first, SysInt ncome, const AggEdge come[], SysStream stream, int *served)
 {
   const unsigned      blocks = SysBlocksLoop(g->n);
   SysScratch          counter, edges, sums;
@@ -228,12 +276,16 @@ SysStatus AggDeviceSymmetrize(AggDevice *g, SysInt ncome, const AggEdge come[], 
   AggAddKernel<<<blocks, SYS_THREADS, 0, stream>>>(g->n, g->i, g->j, g->s, (double *)sums.memory, g->diag, left);
   if (ncome) {
     SYS_CUDA(cudaMemcpyAsync(edges.memory, come, (size_t)ncome * sizeof(*come), cudaMemcpyHostToDevice, stream));
-    AggAddComeKernel<<<SysBlocksLoop(ncome), SYS_THREADS, 0, stream>>>(g->n, ncome, (AggEdge *)edges.memory, g->i, g->j, (double *)sums.memory, left);
+    AggAddComeKernel<<<SysBlocksLoop(ncome), SYS_THREADS, 0, stream>>>(g->n, (int)first, g->nghost, g->ghosts, ncome, (AggEdge *)edges.memory, g->i, g->j, (double *)sums.memory, left);
   }
   SYS_CUDA(cudaGetLastError());
   SYS_CUDA(cudaMemcpyAsync(&found, left, sizeof(found), cudaMemcpyDeviceToHost, stream));
   SYS_CUDA(cudaStreamSynchronize(stream));
   *served = !found;
+  SysPoolRelease(g->ghosts, stream);
+  SysPoolRelease(g->cut, stream);
+  g->ghosts = NULL;
+  g->cut    = NULL;
   {
     char *swap = (char *)g->s;
 
@@ -333,7 +385,7 @@ SysStatus AggDeviceCreate(const AggMatrix *A, int symmetrize, double threshold, 
 {
   SysStatus status = AggDeviceStart(A, stream, g, served);
 
-  if (!status && *served && symmetrize) status = AggDeviceSymmetrize(*g, 0, NULL, stream, served);
+  if (!status && *served && symmetrize) status = AggDeviceSymmetrize(*g, 0, 0, NULL, stream, served);
   if (!status && *served) status = AggDeviceFinish(*g, threshold, stream);
   if (status || !*served) AggDeviceDestroy(g);
   return status;

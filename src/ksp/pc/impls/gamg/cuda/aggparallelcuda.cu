@@ -22,9 +22,22 @@ static __global__ void AggUnpackKernel(int64_t n, int words, const int *list, co
 }
 
 /* An entry may be listed for several processes */
-static __global__ void AggAddUpKernel(int64_t n, const int *list, const int *from, int *to)
+template <typename T>
+static __global__ void AggAddUpKernel(int64_t n, const int *list, const T *from, int *to)
 {
-  SYS_FOR_EACH(k, n) atomicAdd(to + list[k], from[k]);
+  SYS_FOR_EACH(k, n) atomicAdd(to + list[k], (int)from[k]);
+}
+
+template <typename T>
+static __global__ void AggPackWordsKernel(int64_t n, const int *list, const T *from, uint64_t *to)
+{
+  SYS_FOR_EACH(k, n) to[k] = (uint64_t)from[list ? list[k] : k];
+}
+
+template <typename T>
+static __global__ void AggUnpackWordsKernel(int64_t n, const uint64_t *from, T *to)
+{
+  SYS_FOR_EACH(k, n) to[k] = (T)from[k];
 }
 
 template <typename T>
@@ -57,6 +70,35 @@ SysStatus AggDeviceUnpack(SysInt n, const SysInt *list, size_t size, const void 
 }
 
 SysStatus AggDeviceAddUp(SysInt n, const SysInt *list, const SysInt *from, SysInt *to, SysStream stream)
+{
+  AggAddUpKernel<<<SysBlocksLoop(n), SYS_THREADS, 0, stream>>>(n, list, from, to);
+  SYS_CUDA(cudaGetLastError());
+  return SYS_SUCCESS;
+}
+
+SysStatus AggDevicePackWords(SysInt n, const SysInt *list, size_t size, const void *from, uint64_t *to, SysStream stream)
+{
+  const unsigned blocks = SysBlocksLoop(n);
+
+  if (size == 8) AggPackWordsKernel<<<blocks, SYS_THREADS, 0, stream>>>(n, list, (const uint64_t *)from, to);
+  else if (size == 4) AggPackWordsKernel<<<blocks, SYS_THREADS, 0, stream>>>(n, list, (const uint32_t *)from, to);
+  else AggPackWordsKernel<<<blocks, SYS_THREADS, 0, stream>>>(n, list, (const uint8_t *)from, to);
+  SYS_CUDA(cudaGetLastError());
+  return SYS_SUCCESS;
+}
+
+SysStatus AggDeviceUnpackWords(SysInt n, size_t size, const uint64_t *from, void *to, SysStream stream)
+{
+  const unsigned blocks = SysBlocksLoop(n);
+
+  if (size == 8) AggUnpackWordsKernel<<<blocks, SYS_THREADS, 0, stream>>>(n, from, (uint64_t *)to);
+  else if (size == 4) AggUnpackWordsKernel<<<blocks, SYS_THREADS, 0, stream>>>(n, from, (uint32_t *)to);
+  else AggUnpackWordsKernel<<<blocks, SYS_THREADS, 0, stream>>>(n, from, (uint8_t *)to);
+  SYS_CUDA(cudaGetLastError());
+  return SYS_SUCCESS;
+}
+
+SysStatus AggDeviceAddUpWords(SysInt n, const SysInt *list, const uint64_t *from, SysInt *to, SysStream stream)
 {
   AggAddUpKernel<<<SysBlocksLoop(n), SYS_THREADS, 0, stream>>>(n, list, from, to);
   SYS_CUDA(cudaGetLastError());

@@ -55,20 +55,20 @@ PetscErrorCode AmbAggDeviceDestroy(AmbAggLevel *level)
 /* Adds the transposed edges */
 static PetscErrorCode AmbAggDeviceSymmetrize(AmbAggLevel *level, PetscBool *done)
 {
-  AggEdge  *come  = NULL;
-  PetscInt  ncome = 0;
-  SysStatus status;
-  int       served;
+  AggEdge  *come   = NULL;
+  PetscInt  ncome  = 0;
+  PetscBool fits   = PETSC_TRUE;
+  SysStatus status = SYS_SUCCESS;
+  int       served = 0;
 
   PetscFunctionBegin;
-  if (level->sf) PetscCall(AmbAggParallelSymmetrize(level, &ncome, &come, done));
+  if (level->sf) PetscCall(AmbAggParallelSymmetrize(level, &ncome, &come, &status, &fits));
+  if (!status && fits) status = AggDeviceSymmetrize(level->device, level->first, ncome, come, PetscDefaultCudaStream, &served);
+  PetscCall(AmbAggDeviceCheck(level, status, "graph", done));
   if (*done) {
-    status = AggDeviceSymmetrize(level->device, ncome, come, PetscDefaultCudaStream, &served);
-    PetscCall(AmbAggDeviceCheck(level, status, "graph", done));
-    if (*done) *done = (PetscBool)(served != 0);
+    *done = (PetscBool)(served != 0);
     PetscCall(AmbAggDeviceAgree(level, done));
   }
-  PetscCall(PetscFree(come));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -86,11 +86,13 @@ PetscErrorCode AmbAggDeviceGraph(AmbAggLevel *level, PetscBool *done)
   PetscCall(PetscLogGpuTimeBegin());
   status = AggDeviceStart(&M, PetscDefaultCudaStream, &level->device, &served);
   PetscCall(AmbAggDeviceCheck(level, status, "graph", done));
-  if (*done && level->symmetrize) PetscCall(AmbAggDeviceSymmetrize(level, done));
   if (*done && level->sf) {
     PetscCall(AmbAggHaloCreate(level));
-    PetscCall((PetscErrorCode)AmbAggHaloFetch(level, sizeof(double), AggDeviceDiagonal(level->device)));
+    if (level->bs == 1 && sizeof(PetscScalar) == sizeof(uint64_t)) PetscCall(MatHaloGetPeer(level->A, &level->halo->peer));
+    PetscAssert(!level->halo->peer || level->halo->peer->n == level->nghost, PETSC_COMM_SELF, PETSC_ERR_PLIB, "The ghosts are not the columns of the halo");
   }
+  if (*done && level->symmetrize) PetscCall(AmbAggDeviceSymmetrize(level, done));
+  if (*done && level->sf) PetscCall((PetscErrorCode)AmbAggHaloFetch(level, sizeof(double), AggDeviceDiagonal(level->device)));
   if (*done) {
     status = AggDeviceFinish(level->device, level->threshold, PetscDefaultCudaStream);
     PetscCall(AmbAggDeviceCheck(level, status, "graph", done));

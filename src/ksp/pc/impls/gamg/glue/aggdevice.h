@@ -6,6 +6,7 @@
 
 #include <petscdevice_cuda.h>
 
+#include "mat/halo/halo.h"
 #include "ksp/pc/impls/gamg/glue/agg.h"
 
 /* Has each process done its part? *done becomes PETSC_FALSE otherwise. */
@@ -19,8 +20,8 @@ extern PetscErrorCode AmbAggDeviceGetMatrix(const AmbAggLevel *, AggMatrix *, Pe
 
 /* ------------------------------------------------- several processes ------------------------------------------------- */
 
-/* The exchange of entries of vertices, which are ghosts of other processes, through pinned memory. One more thing is kept: the vertices in aggregates of other
-   processes, and the aggregates of ghosts. */
+/* The exchange of entries of vertices, which are ghosts of other processes: through pinned memory or, if rows are vertices, by the halo of the matrix between GPUs that reach each
+   other's memory, in the stream. One more thing is kept: the vertices in aggregates of other processes, and the aggregates of ghosts. */
 struct _AmbAggHalo {
   MPI_Comm           comm;
   PetscMPIInt        tag, nto, nfrom;
@@ -29,6 +30,7 @@ struct _AmbAggHalo {
   PetscInt          *tolist, *fromlist;   /* vertices and ghosts, on the device */
   char              *out, *in;            /* pinned, for the exchange at hand */
   MPI_Request       *requests;
+  MatHalo           *peer; /* NULL: pinned memory */
 
   PetscInt nleaving, *leaving, *aggregate, *ghosts;
 };
@@ -40,6 +42,7 @@ extern PetscErrorCode AmbAggHaloDestroy(AmbAggHalo **);
 extern int AmbAggHaloFetch(void *ctx, size_t size, void *array);
 extern int AmbAggHaloAddUp(void *ctx, SysInt array[]);
 
-extern PetscErrorCode AmbAggParallelSymmetrize(AmbAggLevel *, PetscInt *ncome, AggEdge **come, PetscBool *done);
+/* Exchanges the transposed edges between processes. *come is pinned memory; *fits becomes PETSC_FALSE if more edges came than went. */
+extern PetscErrorCode AmbAggParallelSymmetrize(AmbAggLevel *, PetscInt *ncome, AggEdge **come, SysStatus *, PetscBool *fits);
 extern PetscErrorCode AmbAggParallelFactor(AmbAggLevel *, PetscInt nvec, const PetscReal data[], PetscReal coarse[], PetscBool *done);
 extern PetscErrorCode AmbAggParallelColumns(AmbAggLevel *, PetscBool smooth, PetscInt *nfar, PetscInt **far, PetscBool *done);

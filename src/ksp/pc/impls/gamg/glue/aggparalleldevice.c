@@ -56,35 +56,14 @@ PetscErrorCode AmbAggHaloDestroy(AmbAggHalo **halo)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Pinned memory for entries of all levels, whose exchanges follow one another in one stream; CUDA takes about a millisecond to allocate it */
-static char  *agg_room       = NULL;
-static size_t agg_room_bytes = 0;
-
-static PetscErrorCode AmbAggRoomDestroy(void)
-{
-  PetscFunctionBegin;
-  PetscCallCUDA(cudaFreeHost(agg_room));
-  agg_room       = NULL;
-  agg_room_bytes = 0;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* Sets out and in to room for entries of `bytes` bytes */
 static PetscErrorCode AmbAggHaloRoom(AmbAggHalo *h, size_t bytes)
 {
-  const size_t nto = (size_t)h->tostart[h->nto], nfrom = (size_t)h->fromstart[h->nfrom], all = (nto + nfrom + 1) * bytes;
+  const size_t nto = (size_t)h->tostart[h->nto], nfrom = (size_t)h->fromstart[h->nfrom];
 
   PetscFunctionBegin;
-  if (all > agg_room_bytes) {
-    if (agg_room) {
-      PetscCallCUDA(cudaStreamSynchronize(PetscDefaultCudaStream)); /* the memory ends here */
-      PetscCall(AmbAggRoomDestroy());
-    } else PetscCall(PetscRegisterFinalize(AmbAggRoomDestroy));
-    PetscCallCUDA(cudaMallocHost((void **)&agg_room, 2 * all));
-    agg_room_bytes = 2 * all;
-  }
-  h->out = agg_room;
-  h->in  = agg_room + nto * bytes;
+  PetscCall(MatAIJPinnedMemory((nto + nfrom + 1) * bytes, &h->out));
+  h->in = h->out + nto * bytes;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -129,12 +108,46 @@ static PetscErrorCode AmbAggHaloSwap(AmbAggHalo *h, PetscBool back, size_t size)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The same between GPUs that reach each other's memory, in words of 8 bytes */
+static PetscErrorCode AmbAggPeerFetch(const AmbAggLevel *level, size_t size, void *array)
+{
+  const MatHalo *h      = level->halo->peer;
+  const PetscInt nto    = h->to.offset[h->to.n];
+  char          *ghosts = (char *)array + (size_t)level->n * size;
+
+  PetscFunctionBegin;
+  if (size == sizeof(PetscScalar)) {
+    PetscCall(AmbAggHaloStatus(HaloExchange(&h->route[0], h->entries, (const PetscScalar *)array, (PetscScalar *)ghosts, PetscDefaultCudaStream)));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(AmbAggHaloStatus(AggDevicePackWords(nto, h->entries, size, array, (uint64_t *)h->to.buffer, PetscDefaultCudaStream)));
+  PetscCall(AmbAggHaloStatus(HaloExchange(&h->route[0], NULL, h->to.buffer, h->from.buffer, PetscDefaultCudaStream)));
+  PetscCall(AmbAggHaloStatus(AggDeviceUnpackWords(level->nghost, size, (const uint64_t *)h->from.buffer, ghosts, PetscDefaultCudaStream)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode AmbAggPeerAddUp(const AmbAggLevel *level, SysInt array[])
+{
+  const MatHalo *h   = level->halo->peer;
+  const PetscInt nto = h->to.offset[h->to.n];
+
+  PetscFunctionBegin;
+  PetscCall(AmbAggHaloStatus(AggDevicePackWords(level->nghost, NULL, sizeof(*array), array + level->n, (uint64_t *)h->from.buffer, PetscDefaultCudaStream)));
+  PetscCall(AmbAggHaloStatus(HaloExchange(&h->route[1], NULL, h->from.buffer, h->to.buffer, PetscDefaultCudaStream)));
+  PetscCall(AmbAggHaloStatus(AggDeviceAddUpWords(nto, h->entries, (const uint64_t *)h->to.buffer, array, PetscDefaultCudaStream)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 int AmbAggHaloFetch(void *ctx, size_t size, void *array)
 {
   const AmbAggLevel *level = ctx;
   AmbAggHalo        *h     = level->halo;
 
   PetscFunctionBegin;
+  if (h->peer && size <= sizeof(PetscScalar)) {
+    PetscCall(AmbAggPeerFetch(level, size, array));
+    PetscFunctionReturn((int)PETSC_SUCCESS);
+  }
   PetscCall(AmbAggHaloRoom(h, size));
   PetscCall(AmbAggHaloStatus(AggDevicePack(h->tostart[h->nto], h->tolist, size, array, h->out, PetscDefaultCudaStream)));
   PetscCall(AmbAggHaloSwap(h, PETSC_FALSE, size));
@@ -148,40 +161,66 @@ int AmbAggHaloAddUp(void *ctx, SysInt array[])
   AmbAggHalo        *h     = level->halo;
 
   PetscFunctionBegin;
-  PetscCall(AmbAggHaloRoom(h, sizeof(*array)));
-  PetscCall(AmbAggHaloStatus(AggDevicePack(h->fromstart[h->nfrom], h->fromlist, sizeof(*array), array + level->n, h->in, PetscDefaultCudaStream)));
-  PetscCall(AmbAggHaloSwap(h, PETSC_TRUE, sizeof(*array)));
-  PetscCall(AmbAggHaloStatus(AggDeviceAddUp(h->tostart[h->nto], h->tolist, (SysInt *)h->out, array, PetscDefaultCudaStream)));
+  if (h->peer) PetscCall(AmbAggPeerAddUp(level, array));
+  else {
+    PetscCall(AmbAggHaloRoom(h, sizeof(*array)));
+    PetscCall(AmbAggHaloStatus(AggDevicePack(h->fromstart[h->nfrom], h->fromlist, sizeof(*array), array + level->n, h->in, PetscDefaultCudaStream)));
+    PetscCall(AmbAggHaloSwap(h, PETSC_TRUE, sizeof(*array)));
+    PetscCall(AmbAggHaloStatus(AggDeviceAddUp(h->tostart[h->nto], h->tolist, (SysInt *)h->out, array, PetscDefaultCudaStream)));
+  }
   PetscCall((PetscErrorCode)AmbAggHaloFetch(ctx, sizeof(*array), array));
   PetscFunctionReturn((int)PETSC_SUCCESS);
 }
 
 /* ------------------------------------------------- graph ------------------------------------------------- */
 
-/* The transposed edges that come from other processes. *done becomes PETSC_FALSE if one comes from a vertex that is no ghost here. */
-PetscErrorCode AmbAggParallelSymmetrize(AmbAggLevel *level, PetscInt *ncome, AggEdge **come, PetscBool *done)
+PetscErrorCode AmbAggParallelSymmetrize(AmbAggLevel *level, PetscInt *ncome, AggEdge **come, SysStatus *status, PetscBool *fits)
 {
-  AggEdge   *cut;
-  PetscInt   ncut;
-  SysNumbers ghosts;
-  SysStatus  status = AggDeviceGetCut(level->device, PetscDefaultCudaStream, &ncut, &cut);
+  AmbAggHalo     *h = level->halo;
+  const PetscInt *fromlist;
+  PetscInt       *begin, *order;
+  AggEdge        *edges, *lost;
+  MPI_Datatype    edge; /* bytes of many edges are more than an int counts */
+  MPI_Status      message;
+  PetscMPIInt     n;
 
   PetscFunctionBegin;
-  PetscCall(AmbAggDeviceCheck(level, status, "graph", done));
-  if (*done) {
-    PetscCall(AmbAggSwapEdges(level, ncut, cut, ncome, come));
-    SysNumbersCreate(level->nghost, level->ghosts, &ghosts);
-    for (PetscInt k = 0; k < *ncome; k++) {
-      const SysInt c = SysNumbersFind(&ghosts, (*come)[k].column);
-
-      if (c < 0) *done = PETSC_FALSE;
-      (*come)[k].row -= level->first;
-      (*come)[k].column = c;
-    }
-    SysNumbersDestroy(&ghosts);
-    PetscCall(AmbAggDeviceAgree(level, done));
+  *fits  = PETSC_TRUE;
+  *ncome = 0;
+  PetscCall(PetscSFGetRootRanks(level->sf, NULL, NULL, NULL, &fromlist, NULL));
+  PetscCall(PetscMalloc2(h->nfrom + 1, &begin, h->nfrom, &order));
+  for (PetscMPIInt k = 0; k < h->nfrom; k++) {
+    begin[k] = fromlist[h->fromstart[k]]; /* ghosts of one owner follow one another */
+    order[k] = k;
   }
-  free(cut);
+  PetscCall(PetscSortIntWithArray(h->nfrom, begin, order));
+  *status = AggDeviceSortCut(level->device, level->first, level->ghosts, h->nfrom, begin, PetscDefaultCudaStream);
+  if (*status) PetscCall(PetscArrayzero(begin, h->nfrom + 1));
+  PetscCall(MatAIJPinnedMemory(2 * (size_t)begin[h->nfrom] * sizeof(*edges), &edges));
+  *come = edges + begin[h->nfrom];
+  if (!*status) *status = AggDeviceGetCut(level->device, begin[h->nfrom], edges, PetscDefaultCudaStream);
+  PetscCallMPI(MPI_Type_contiguous(sizeof(*edges), MPI_BYTE, &edge));
+  PetscCallMPI(MPI_Type_commit(&edge));
+  for (PetscMPIInt k = 0; k < h->nfrom; k++) {
+    PetscCall(PetscMPIIntCast(begin[k + 1] - begin[k], &n));
+    PetscCallMPI(MPI_Isend(edges + begin[k], n, edge, h->from[order[k]], h->tag, h->comm, &h->requests[k]));
+  }
+  for (PetscMPIInt k = 0; k < h->nto; k++) {
+    PetscCallMPI(MPI_Probe(h->to[k], h->tag, h->comm, &message));
+    PetscCallMPI(MPI_Get_count(&message, edge, &n));
+    if (*ncome + n <= begin[h->nfrom]) {
+      PetscCallMPI(MPI_Recv(*come + *ncome, n, edge, h->to[k], h->tag, h->comm, MPI_STATUS_IGNORE));
+      *ncome += n;
+      continue;
+    }
+    *fits = PETSC_FALSE;
+    PetscCall(PetscMalloc1(n, &lost));
+    PetscCallMPI(MPI_Recv(lost, n, edge, h->to[k], h->tag, h->comm, MPI_STATUS_IGNORE));
+    PetscCall(PetscFree(lost));
+  }
+  PetscCallMPI(MPI_Waitall(h->nfrom, h->requests, MPI_STATUSES_IGNORE));
+  PetscCallMPI(MPI_Type_free(&edge));
+  PetscCall(PetscFree2(begin, order));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
