@@ -15,8 +15,9 @@
 /* A factor: a matrix whose diagonal is apart, its entries followed by the diagonal's factors */
 struct Factor {
   std::string            name;
-  int                    bs    = 1;     /* rows of a node */
-  bool                   large = false; /* for one group of tests alone: the reference takes long */
+  int                    bs     = 1;     /* rows of a node */
+  bool                   large  = false; /* for one group of tests alone: the reference takes long */
+  int                    levels = 0;     /* of L, boxes or rows; 0: any */
   Rows                   A;
   std::vector<int>       begin[2], end[2], diagonal, source, target; /* of the lower and the upper triangle */
   std::vector<SysScalar> a;
@@ -64,6 +65,23 @@ static Factor MakeFactor(const char *name, int n, const RowMaker &make, bool per
   return F;
 }
 
+/* Points of a grid in colors: blocks of w x w points that are even or odd along both axes, each in its own order */
+static RowMaker Colored(int sx, int sy, int w)
+{
+  std::vector<int> order((size_t)sx * (size_t)sy), place(order.size());
+  const auto       block = [=](int r) { return (r % sx / w % 2 + 2 * (r / sx / w % 2)) * sx * sy + r / sx / w * sx + r % sx / w; };
+
+  for (size_t r = 0; r < order.size(); r++) order[r] = (int)r;
+  std::stable_sort(order.begin(), order.end(), [=](int a, int b) { return block(a) < block(b); });
+  for (size_t p = 0; p < order.size(); p++) place[(size_t)order[p]] = (int)p;
+  return [=](int p, std::vector<int> &cols) {
+    std::vector<int> points;
+
+    Stencil(sx, sy, 1, true, 1)(order[(size_t)p], points);
+    for (int r : points) cols.push_back(place[(size_t)r]);
+  };
+}
+
 static std::vector<Factor> MakeFactors()
 {
   std::vector<Factor> all;
@@ -71,6 +89,7 @@ static std::vector<Factor> MakeFactors()
   all.push_back(MakeFactor("one row", 1, Runs(1, 1, 1), false));
   all.push_back(MakeFactor("diagonal", 33, Runs(33, 0, 1), true));
   all.push_back(MakeFactor("chain", 200, Stencil(200, 1, 1, true, 1), false));
+  all.back().levels = 7;
   all.push_back(MakeFactor("5 points", 19 * 23, Stencil(19, 23, 1, true, 1), false));
   all.push_back(MakeFactor("7 points", 9 * 8 * 7, Stencil(9, 8, 7, true, 1), true));
   all.push_back(MakeFactor("27 points", 7 * 6 * 5, Stencil(7, 6, 5, false, 1), false));
@@ -82,6 +101,10 @@ static std::vector<Factor> MakeFactors()
   all.push_back(MakeFactor("no nodes", 9 * 8 * 7, Stencil(9, 8, 7, true, 1), false, 3));
   all.push_back(MakeFactor("too large nodes", 9 * 5 * 5, Stencil(9, 5, 1, true, 5), false, 5));
   all.push_back(MakeFactor("dense", 90, Runs(90, 3, 90), false));
+  all.push_back(MakeFactor("blocks of colors", 40 * 30, Colored(40, 30, 9), true));
+  all.back().levels = 8;
+  all.push_back(MakeFactor("points of colors", 40 * 30, Colored(40, 30, 1), false));
+  all.back().levels = 3;
   all.push_back(MakeFactor("long rows", 700, PowerLaw(700), true));
   all.push_back(MakeFactor("scattered", 1000, Runs(1000, 3, 2), false));
   if (!small) {
@@ -245,7 +268,15 @@ static bool Each(const std::vector<Factor> &factors, const std::function<bool(So
 static bool Solves(const std::vector<Factor> &factors)
 {
   return Each(
-    factors, [](Solver &S, const std::string &name) { return Compare(S, S.F.a, 1, name); }, true);
+    factors,
+    [](Solver &S, const std::string &name) {
+      const int levels = FactorDeviceLevels(S.device, 0);
+      bool      good   = Compare(S, S.F.a, 1, name);
+
+      if (S.F.levels && levels != S.F.levels) good = Complain(name, Text("%d levels, not %d", levels, S.F.levels));
+      return good;
+    },
+    true);
 }
 
 static bool Several(const std::vector<Factor> &factors)

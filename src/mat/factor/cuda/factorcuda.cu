@@ -3,6 +3,7 @@
    Solves with two triangles of a factor, one launch each. factorhost.h describes the method.
 */
 #include "mat/factor/cuda/factortriangle.cuh"
+#include "mat/factor/host/factorpolicy.h"
 
 #define FACTOR_CHUNK        4     /* entries that a thread waits for at a time, and on average has at most */
 #define FACTOR_NODE_ENTRIES 2     /* blocks of nodes that a thread has on average at most */
@@ -21,8 +22,15 @@ struct FactorDevice_ {
   char          *memory[3]; /* of both triangles, and the tickets */
 };
 
+/* Marks the results at position p of the other triangle as missing; it may have up to twice as many positions as T */
+static __device__ __forceinline__ void FactorClear(const FactorTriangle &T, SysScalar *clear, int p)
+{
+  clear[p] = FACTOR_MISSING;
+  if (p < T.room - T.n) clear[T.n + p] = FACTOR_MISSING;
+}
+
 /*
-   The launch for one triangle. b: right-hand sides of ldb numbers each; result: by position, n numbers each; x: solutions, or NULL. The other triangle's results become
+   The launch for one triangle. b: right-hand sides of ldb numbers each; result: by position, `room` numbers each; x: solutions, or NULL. The other triangle's results become
    missing: those that this launch reads as b (clear_b), or clear, which has the positions of this triangle.
 */
 template <int LANES>
@@ -43,7 +51,7 @@ static __global__ void __launch_bounds__(FACTOR_THREADS) FactorSolveKernel(Facto
     const int  first = T.start[tile], steps = T.start[tile + 1] - first;
     const int  p      = tile * (SYS_WARP / LANES) + lane / LANES;
     const bool leader = lane % LANES == 0 && p < T.n;
-    SysScalar *w      = result + (int64_t)c * T.n;
+    SysScalar *w      = result + (int64_t)c * T.room;
     SysScalar  sum = 0, after          = 1, value[FACTOR_CHUNK], have[FACTOR_CHUNK];
     int        column[FACTOR_CHUNK], k = 0;
     bool       done = p >= T.n;
@@ -54,8 +62,8 @@ static __global__ void __launch_bounds__(FACTOR_THREADS) FactorSolveKernel(Facto
       sum = b[c * ldb + source];
       if (T.before) sum *= T.before[p];
       if (T.after) after = T.after[p];
-      if (clear) clear[(int64_t)c * T.n + p] = FACTOR_MISSING;
-      if (clear_b) clear_b[(int64_t)c * T.n + source] = FACTOR_MISSING;
+      if (clear) FactorClear(T, clear + (int64_t)c * T.room, p);
+      if (clear_b) clear_b[(int64_t)c * T.room + source] = FACTOR_MISSING;
     }
 #pragma unroll
     for (int q = 0; q < FACTOR_CHUNK; q++) {
@@ -126,6 +134,93 @@ static __global__ void __launch_bounds__(FACTOR_THREADS) FactorSolveKernel(Facto
   }
 }
 
+/* FactorSolveKernel() for tiles that are boxes: a lane has a row, with ENTRIES entries at most. Numbers of other boxes come first, then each pass solves for the rows whose numbers are all
+   there, and shuffles bring the results to the others. */
+template <int ENTRIES>
+static __global__ void __launch_bounds__(FACTOR_THREADS) FactorBoxKernel(FactorTriangle T, int columns, const SysScalar *b, int64_t ldb, SysScalar *result, SysScalar *x, int64_t ldx, SysScalar *clear, SysScalar *clear_b, unsigned *ticket, unsigned *other)
+{
+  const int      lane  = (int)threadIdx.x % SYS_WARP;
+  const unsigned total = (unsigned)T.tiles * (unsigned)columns;
+  unsigned       next  = FactorTake(ticket, lane);
+
+  if (blockIdx.x == 0 && threadIdx.x == 0) *other = 0;
+  for (;;) {
+    const unsigned mine = __shfl_sync(SYS_ALL_LANES, next, 0);
+
+    if (mine >= total) break;
+    next = FactorTake(ticket, lane);
+
+    const int  tile = (int)(mine / (unsigned)columns), c = (int)(mine % (unsigned)columns);
+    const int  first = T.start[tile], steps = T.start[tile + 1] - first, base = tile * SYS_WARP;
+    const int  p = base + lane, source = T.source[p];
+    SysScalar *w   = result + (int64_t)c * T.room;
+    SysScalar  sum = 0, after       = 1, value[ENTRIES], have[ENTRIES];
+    int        column[ENTRIES], far = -1, target = -1;
+    unsigned   need = 0, over = __ballot_sync(SYS_ALL_LANES, source < 0), inner = 0;
+
+    if (source >= 0) {
+      sum = b[c * ldb + source];
+      if (T.before) sum *= T.before[p];
+      if (T.after) after = T.after[p];
+      if (x) target = T.target[p];
+      if (clear_b) clear_b[(int64_t)c * T.room + source] = FACTOR_MISSING;
+    } else FactorWrite(w + p, 0); /* a tile may wait for it below */
+    if (clear) FactorClear(T, clear + (int64_t)c * T.room, p);
+#pragma unroll
+    for (int q = 0; q < ENTRIES; q++) {
+      const int64_t slot = ((int64_t)first + q) * SYS_WARP + lane;
+
+      column[q] = q < steps ? T.column[slot] : -1;
+      value[q]  = q < steps ? T.value[slot] : 0;
+      if (column[q] >= base) {
+        need |= 1u << (column[q] - base);
+        inner |= 1u << q;
+      } else far = max(far, column[q]);
+      have[q] = column[q] < 0 || column[q] >= base ? 0 : FACTOR_MISSING;
+    }
+    far = __reduce_max_sync(SYS_ALL_LANES, far) - T.gap;
+    if (far >= 0) {
+      while (FactorIsMissing(FactorRead(w + far))) __nanosleep(FACTOR_NAP);
+    }
+    for (bool ready = false; !__all_sync(SYS_ALL_LANES, ready);) {
+      ready = true;
+#pragma unroll
+      for (int q = 0; q < ENTRIES; q++) {
+        if (FactorIsMissing(have[q])) have[q] = FactorRead(w + column[q]);
+      }
+#pragma unroll
+      for (int q = 0; q < ENTRIES; q++) ready = ready && !FactorIsMissing(have[q]);
+    }
+#pragma unroll
+    for (int q = 0; q < ENTRIES; q++) {
+      if (!(inner >> q & 1)) sum += value[q] * have[q];
+    }
+    inner = __reduce_or_sync(SYS_ALL_LANES, inner);
+    while (over != SYS_ALL_LANES) {
+      const bool now = !(over >> lane & 1) && !(need & ~over);
+
+      if (now) {
+#pragma unroll
+        for (int q = 0; q < ENTRIES; q++) {
+          if (column[q] >= base) sum += value[q] * have[q];
+        }
+        sum *= after;
+        FactorWrite(w + p, sum);
+        if (target >= 0) x[c * ldx + target] = sum;
+      }
+      over |= __ballot_sync(SYS_ALL_LANES, now);
+#pragma unroll
+      for (int q = 0; q < ENTRIES; q++) {
+        if (inner >> q & 1) {
+          const SysScalar got = __shfl_sync(SYS_ALL_LANES, sum, column[q] >= base ? column[q] - base : lane);
+
+          if (column[q] >= base) have[q] = got;
+        }
+      }
+    }
+  }
+}
+
 /* The block of bs x bs values of a slot, and its column */
 template <int BS>
 static __device__ __forceinline__ int FactorNodeLoad(const FactorTriangle &T, int step, bool there, int lane, SysScalar value[])
@@ -156,7 +251,7 @@ static __global__ void __launch_bounds__(FACTOR_THREADS) FactorNodeKernel(Factor
     const int  first = T.start[tile], steps = T.start[tile + 1] - first;
     const int  p      = tile * (SYS_WARP / LANES) + lane / LANES;
     const bool leader = lane % LANES == 0 && p < nodes;
-    SysScalar *w      = result + (int64_t)c * T.n;
+    SysScalar *w      = result + (int64_t)c * T.room;
     SysScalar  sum[BS], after[BS], inner[BS * (BS - 1) / 2], have[BS], value[BS * BS], later[BS * BS];
     int        column, ahead, k = 0;
     bool       done = p >= nodes;
@@ -175,8 +270,8 @@ static __global__ void __launch_bounds__(FACTOR_THREADS) FactorNodeKernel(Factor
         sum[s] = b[c * ldb + source];
         if (T.before) sum[s] *= T.before[at];
         if (T.after) after[s] = T.after[at];
-        if (clear) clear[(int64_t)c * T.n + at] = FACTOR_MISSING;
-        if (clear_b) clear_b[(int64_t)c * T.n + source] = FACTOR_MISSING;
+        if (clear) FactorClear(T, clear + (int64_t)c * T.room, (int)at);
+        if (clear_b) clear_b[(int64_t)c * T.room + source] = FACTOR_MISSING;
       }
     }
 #pragma unroll
@@ -266,13 +361,14 @@ static SysStatus FactorLaunch(const FactorTriangle *T, const int64_t *blocks, in
 
   while (1 << k < T->lanes) k++;
   kernel = T->bs == 2 ? FactorNodeGetKernel<2>(k) : T->bs == 3 ? FactorNodeGetKernel<3>(k) : T->bs == 4 ? FactorNodeGetKernel<4>(k) : kernels[k];
+  if (T->boxes) kernel = T->boxes <= FACTOR_CHUNK ? FactorBoxKernel<FACTOR_CHUNK> : FactorBoxKernel<FACTOR_BOX_ENTRIES>;
   return SysLaunch(kernel, SysMin(needed, blocks[T->tiles >= FACTOR_TILES]), FACTOR_THREADS, 0, stream, *T, columns, b, ldb, result, x, ldx, clear, clear_b, ticket, other);
 }
 
 /* Makes room for the results of m right-hand sides, all of them missing; keeps the room that there is if memory is short */
 static SysStatus FactorRoom(FactorDevice F, int m, cudaStream_t stream)
 {
-  const size_t bytes = SysPadded(sizeof(SysScalar) * (size_t)F->triangle[0].n * (size_t)m);
+  const size_t bytes = SysPadded(sizeof(SysScalar) * (size_t)F->triangle[0].room * (size_t)m);
   char        *memory;
   SysStatus    status = SysDeviceAllocate(&memory, 2 * bytes);
 
@@ -295,7 +391,7 @@ SysStatus FactorDeviceSolve(FactorDevice F, int columns, const SysScalar *b, int
     const int m = columns - c < F->columns ? columns - c : F->columns;
 
     SYS_CALL(FactorLaunch(&T[0], F->blocks, m, b + c * ldb, ldb, F->result[0], NULL, 0, F->result[1], NULL, F->ticket, F->ticket + 1, (cudaStream_t)stream));
-    SYS_CALL(FactorLaunch(&T[1], F->blocks, m, F->result[0], T[0].n, F->result[1], x + c * ldx, ldx, NULL, F->result[0], F->ticket + 1, F->ticket, (cudaStream_t)stream));
+    SYS_CALL(FactorLaunch(&T[1], F->blocks, m, F->result[0], T[0].room, F->result[1], x + c * ldx, ldx, NULL, F->result[0], F->ticket + 1, F->ticket, (cudaStream_t)stream));
   }
   return SYS_SUCCESS;
 }
@@ -401,7 +497,7 @@ static SysStatus FactorTriangleCreate(const FactorPair *pair, int t, const int *
   FactorTriangle *T    = &F->triangle[t];
   FactorRows      rows = {pair->n, pair->begin[t], pair->end[t], pair->j, NULL}, nodes = {};
   int            *order = row;
-  SysScratch      turned, scratch;
+  SysScratch      turned, scratch, boxes;
   SysArena        arena = {};
 
   if (pair->turned[t]) SYS_CALL(FactorTranspose(&rows, &turned, &rows, stream));
@@ -411,10 +507,16 @@ static SysStatus FactorTriangleCreate(const FactorPair *pair, int t, const int *
     T->bs = pair->bs;
     order = list;
   } else nodes = rows;
+  T->boxes = 0;
   SYS_CALL(FactorOrder(&nodes, t, order, place, &T->levels, stream));
-  SYS_CALL(FactorPlanMeasure(&nodes, T->bs > 1 ? FACTOR_NODE_ENTRIES : FACTOR_CHUNK, order, T, stream));
+  if (T->bs == 1) SYS_CALL(FactorRuns(&rows, t, &boxes, &row, place, T, stream));
+  if (T->boxes) {
+    order   = row;
+    nodes.n = T->n;
+  }
+  SYS_CALL(FactorPlanMeasure(&nodes, T->boxes ? T->boxes : T->bs > 1 ? FACTOR_NODE_ENTRIES : FACTOR_CHUNK, order, T, stream));
   T->gap     = (int)(FACTOR_GAP * nodes.n / T->levels);
-  T->n       = (int)pair->n;
+  T->n       = (int)nodes.n * T->bs;
   T->entries = T->entries * T->bs * T->bs + FactorNodeEntries(T);
   FactorTakeArrays(pair, t, T, &arena);
   SYS_CALL(SysArenaAllocate(&arena));
@@ -447,6 +549,7 @@ static SysStatus FactorPairCreate(FactorPair pair, FactorDevice F, cudaStream_t 
     lists.memory = arena.memory;
   }
   for (int t = 0; t < 2; t++) SYS_CALL(FactorTriangleCreate(&pair, t, place[0], list, row, place[t], F, stream));
+  for (int t = 0; t < 2; t++) F->triangle[t].room = F->triangle[0].n > F->triangle[1].n ? F->triangle[0].n : F->triangle[1].n;
   SYS_CALL(SysDeviceAllocate(&F->memory[2], 2 * sizeof(*F->ticket)));
   F->ticket = (unsigned *)F->memory[2];
   SYS_CUDA(cudaMemsetAsync(F->ticket, 0, 2 * sizeof(*F->ticket), stream));
@@ -485,6 +588,18 @@ int64_t FactorDeviceEntries(FactorDevice F)
 int FactorDeviceLevels(FactorDevice F, int t)
 {
   return F->triangle[t].levels;
+}
+
+double FactorDeviceLatency(FactorDevice F)
+{
+  double seconds = 0;
+
+  for (int t = 0; t < 2; t++) {
+    const FactorTriangle *T = &F->triangle[t];
+
+    seconds += T->levels * (T->boxes ? FACTOR_BOX_SECONDS : FACTOR_LEVEL_SECONDS);
+  }
+  return seconds;
 }
 
 double FactorDeviceBytes(FactorDevice F)

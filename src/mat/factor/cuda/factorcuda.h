@@ -36,9 +36,11 @@ SysStatus FactorDeviceGather(FactorDevice, const SysScalar *a, SysStream);
 /* Queues the solves for columns of b, ldb apart, into those of x, which may be b; all on the device */
 SysStatus FactorDeviceSolve(FactorDevice, int columns, const SysScalar *b, int64_t ldb, SysScalar *x, int64_t ldx, SysStream);
 
-/* Return the entries of both triangles, the levels of a triangle, the bytes that a solve moves */
+/* Return the entries of both triangles, the levels of a triangle (of boxes of 32 rows where these are solved together), the seconds that all levels take at least, the bytes that a
+   solve moves */
 int64_t FactorDeviceEntries(FactorDevice);
 int     FactorDeviceLevels(FactorDevice, int t);
+double  FactorDeviceLatency(FactorDevice);
 double  FactorDeviceBytes(FactorDevice);
 
 /* ------------------------------------------------- groups ------------------------------------------------- */

@@ -24,7 +24,7 @@ SysStatus FactorBlocks(int64_t n, int each, int64_t *blocks)
 
 static __global__ void __launch_bounds__(SYS_THREADS) FactorComposeKernel(int64_t n, const int *from, const int *map, int *to)
 {
-  SYS_FOR_EACH(k, n) to[k] = map ? map[from[k]] : from[k];
+  SYS_FOR_EACH(k, n) to[k] = map && from[k] >= 0 ? map[from[k]] : from[k];
 }
 
 SysStatus FactorCompose(int64_t n, const int *from, const int *map, int *to, cudaStream_t stream)
@@ -232,7 +232,9 @@ static __global__ void __launch_bounds__(SYS_THREADS) FactorTileKernel(FactorRow
   {
     int most = 0;
 
-    for (int64_t p = tile * rows; p < (tile + 1) * rows && p < T.n && tile < tiles; p++) most = max(most, (T.end[row[p]] - T.begin[row[p]] + lanes - 1) / lanes);
+    for (int64_t p = tile * rows; p < (tile + 1) * rows && p < T.n && tile < tiles; p++) {
+      if (row[p] >= 0) most = max(most, (T.end[row[p]] - T.begin[row[p]] + lanes - 1) / lanes);
+    }
     steps[tile] = most;
   }
 }
@@ -266,7 +268,7 @@ static __global__ void __launch_bounds__(SYS_THREADS) FactorFillKernel(FactorRow
 
   SYS_FOR_EACH(p, T.n)
   {
-    const int     r = row[p], length = T.end[r] - T.begin[r];
+    const int     r = row[p], length = r < 0 ? 0 : T.end[r] - T.begin[r];
     const int64_t first = (int64_t)P.start[p / rows] * SYS_WARP + p % rows * P.lanes;
 
     for (int e = 0; e < length; e++) {

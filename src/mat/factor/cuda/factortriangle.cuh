@@ -7,12 +7,15 @@
 #include "mat/factor/cuda/factorcuda.h"
 #include "mat/factor/cuda/factorread.cuh"
 
-#define FACTOR_NODES 4 /* rows of a node at most */
+#define FACTOR_NODES       4  /* rows of a node at most */
+#define FACTOR_BOX_ENTRIES 16 /* entries of a row in a box at most */
 
-/* Of each position: source, the entry of the right-hand side; target, the entry of the solution; diagonal, the place of the diagonal's factor. Nodes of bs rows have bs positions one
+/* Of each position: source, the entry of the right-hand side, or -1 for a position without a row; target, the entry of the solution; diagonal, the place of the diagonal's factor. Nodes of bs rows have bs positions one
    after the other and one column for bs * bs values; node[] are the entries between rows of a node, value node_from[]. */
 typedef struct {
   int        n, bs, tiles, lanes, steps, levels, gap;
+  int        boxes; /* 0, or the entries of the longest row: each tile is a box, whose rows get numbers of one another by shuffles */
+  int        room;  /* numbers of a result: the positions of both triangles at most */
   int64_t    entries;
   int       *start, *column, *from, *node_from, *source, *target, *diagonal;
   SysScalar *value, *node, *before, *after; /* before and after: factors of right-hand sides and results, or NULL */
@@ -32,6 +35,10 @@ static inline int64_t FactorNodeEntries(const FactorTriangle *T)
 /* Sorts rows by level, rows of a level in their own order: row[] at each position, place[] of each row */
 SysStatus FactorOrder(const FactorRows *T, int upper, int *row, int *place, int *levels, cudaStream_t);
 
+/* The same by boxes of rows (factorruncuda.cu), if they have far fewer levels than P->levels: sets boxes, n and levels of P, and row[], in the scratch, which is -1 at positions without
+   a row. Else P does not change. */
+SysStatus FactorRuns(const FactorRows *T, int upper, SysScratch *, int **row, int *place, FactorTriangle *P, cudaStream_t);
+
 /* Transposes a triangle; the arrays of the result are in the scratch */
 SysStatus FactorTranspose(const FactorRows *T, SysScratch *, FactorRows *, cudaStream_t);
 
@@ -49,7 +56,7 @@ SysStatus FactorNodesOrder(int64_t nodes, int upper, int bs, const int *node, in
 /* Sets from and node_from for rows T with nodes N */
 SysStatus FactorNodesFill(const FactorRows *T, const FactorRows *N, int upper, const int *node, const FactorTriangle *P, cudaStream_t);
 
-/* to[k] = map[from[k]], or from[k] if map is NULL */
+/* to[k] = map[from[k]], or from[k] if map is NULL or from[k] negative */
 SysStatus FactorCompose(int64_t n, const int *from, const int *map, int *to, cudaStream_t);
 
 /* The thread blocks of a kernel that takes `each` thread blocks of a multiprocessor for n threads at most */

@@ -49,7 +49,7 @@ static PetscErrorCode FactorExpect(Mat F, MatFactorAMB *f)
   PetscFunctionBegin;
   for (int t = 0; t < 2; t++) f->levels[t] = FactorDeviceLevels(f->pair[0], t);
   f->seconds[0] = FactorHostSeconds(F->rmap->n, (double)(F->rmap->n + FactorDeviceEntries(f->pair[0])), sizeof(PetscScalar));
-  f->seconds[1] = FactorDeviceSeconds(f->levels[0] + f->levels[1], FactorDeviceBytes(f->pair[0]));
+  f->seconds[1] = FactorDeviceSeconds(FactorDeviceLatency(f->pair[0]), FactorDeviceBytes(f->pair[0]));
   f->planned    = PETSC_TRUE;
   PetscCall(PetscInfo(F, "Levels of the factor: %" PetscInt_FMT " and %" PetscInt_FMT "; a solve is expected to take %g s on the GPU, %g s on the host\n", f->levels[0], f->levels[1], f->seconds[1], f->seconds[0]));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -5,6 +5,7 @@
 #pragma once
 
 #define FACTOR_LEVEL_SECONDS  0.7e-6 /* a level: a number written by one multiprocessor and read by another */
+#define FACTOR_BOX_SECONDS    8e-6   /* a level of boxes: the same, and up to 32 rows one after the other */
 #define FACTOR_LAUNCH_SECONDS 10.e-6 /* both launches */
 #define FACTOR_DEVICE_RATE    1.5e12 /* bytes of a second on the GPU */
 #define FACTOR_ENTRY_SECONDS  1.2e-9 /* an entry on the host, one thread */
@@ -20,9 +21,9 @@
 #define SOR_LAYOUT_SWEEPS 120
 #define SOR_UPDATE_SWEEPS 40
 
-static inline double FactorDeviceSeconds(double levels, double bytes)
+static inline double FactorDeviceSeconds(double latency, double bytes)
 {
-  return FACTOR_LAUNCH_SECONDS + levels * FACTOR_LEVEL_SECONDS + bytes / FACTOR_DEVICE_RATE;
+  return FACTOR_LAUNCH_SECONDS + latency + bytes / FACTOR_DEVICE_RATE;
 }
 
 static inline double FactorHostSeconds(double rows, double entries, double number)
