@@ -118,28 +118,26 @@ static PetscErrorCode RowDestroy(Row *r)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* All of A in every process, on the host: nothing of the type under test takes part in what is expected. MatCreateSubMatrices() would send four times as many messages. */
+/* All of A in every process, as an AIJ on the host, from the rows that PETSc's MatGetRow() returns. MatCreateSubMatrices() would send four times as many messages. */
 static PetscErrorCode FullCopy(Mat A, Mat *F)
 {
   MPI_Comm     comm = PetscObjectComm((PetscObject)A);
   PetscInt     M, N, r0, r1, *lengths, *columns, first;
   PetscScalar *values;
   PetscMPIInt  size, rank, mine[2], *sizes, *counts, *displs;
-  Mat          H;
 
   PetscFunctionBeginUser;
-  PetscCall(MatConvert(A, MATAIJ, MAT_INITIAL_MATRIX, &H));
-  PetscCall(MatGetSize(H, &M, &N));
-  PetscCall(MatGetOwnershipRange(H, &r0, &r1));
+  PetscCall(MatGetSize(A, &M, &N));
+  PetscCall(MatGetOwnershipRange(A, &r0, &r1));
   PetscCallMPI(MPI_Comm_size(comm, &size));
   PetscCallMPI(MPI_Comm_rank(comm, &rank));
   PetscCall(PetscMalloc4(2 * size, &sizes, size, &counts, size, &displs, M, &lengths));
   mine[0] = (PetscMPIInt)(r1 - r0);
   mine[1] = 0;
   for (PetscInt r = r0; r < r1; r++) {
-    PetscCall(MatGetRow(H, r, &lengths[r], NULL, NULL));
+    PetscCall(MatGetRow(A, r, &lengths[r], NULL, NULL));
     mine[1] += (PetscMPIInt)lengths[r];
-    PetscCall(MatRestoreRow(H, r, NULL, NULL, NULL));
+    PetscCall(MatRestoreRow(A, r, NULL, NULL, NULL));
   }
   PetscCallMPI(MPI_Allgather(mine, 2, MPI_INT, sizes, 2, MPI_INT, comm));
   for (PetscMPIInt k = 0; k < size; k++) {
@@ -157,11 +155,11 @@ static PetscErrorCode FullCopy(Mat A, Mat *F)
     const PetscInt    *c;
     const PetscScalar *v;
 
-    PetscCall(MatGetRow(H, r, NULL, &c, &v));
+    PetscCall(MatGetRow(A, r, NULL, &c, &v));
     PetscCall(PetscArraycpy(columns + first, c, lengths[r]));
     PetscCall(PetscArraycpy(values + first, v, lengths[r]));
     first += lengths[r];
-    PetscCall(MatRestoreRow(H, r, NULL, &c, &v));
+    PetscCall(MatRestoreRow(A, r, NULL, &c, &v));
   }
   PetscCallMPI(MPI_Allgatherv(MPI_IN_PLACE, 0, MPIU_INT, columns, counts, displs, MPIU_INT, comm));
   PetscCallMPI(MPI_Allgatherv(MPI_IN_PLACE, 0, MPIU_SCALAR, values, counts, displs, MPIU_SCALAR, comm));
@@ -175,7 +173,6 @@ static PetscErrorCode FullCopy(Mat A, Mat *F)
   PetscCall(MatAssemblyEnd(*F, MAT_FINAL_ASSEMBLY));
   PetscCall(PetscFree4(sizes, counts, displs, lengths));
   PetscCall(PetscFree2(columns, values));
-  PetscCall(MatDestroy(&H));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
