@@ -599,7 +599,6 @@ def main():
                     sys.stdout.flush()
         except KeyboardInterrupt:
             print("interrupted")
-            return 1
     if patterns and len(tests) < len(matching):
         print("%d more tests of these names are in a later tier: %s" % (len(matching) - len(tests), ", ".join(test.name for test in matching if test not in tests)))
     again = [test.name for test in tests if test.again]
@@ -610,7 +609,7 @@ def main():
         for test in sorted(tests, key=lambda test: -test.cpu)[:args.longest]:
             print("  %6.1f s  %6.1f CPU s  %s" % (test.elapsed, test.cpu, test.name))
     print("%d passed, %d failed, %d skipped" % (count["ok"], count["fail"], count["skip"]))
-    return 1 if count["fail"] or not count["ok"] else 0
+    return 1 if count["fail"] or not count["ok"] or stopped.is_set() else 0
 
 
 if __name__ == "__main__":

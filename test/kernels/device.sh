@@ -125,9 +125,9 @@ else
   dir=$TMPDIR/device
   mkdir -p "$dir"
 fi
-arch=sm_90
+arch=(-arch=sm_90)
 device=no
-[ -e /dev/nvidiactl ] && [ -n "${CUDA_VISIBLE_DEVICES-all}" ] && arch=native device=yes
+[ -e /dev/nvidiactl ] && [ -n "${CUDA_VISIBLE_DEVICES-all}" ] && arch=(-arch=native) device=yes
 cc=${CC:-gcc}
 . config/werror.sh
 whole=yes optimise=-O3 fast=()
@@ -144,6 +144,9 @@ if [ $device = yes ] && [ -n "${BUILD:-}" ]; then
   double,real,32) built=([double]=$BUILD/obj [float]=$BUILD/float) ;;
   single,real,32) built=([float]=$BUILD/obj) ;;
   esac
+  # the library's architectures: nvcc looks for a GPU for -arch=native, and finds none that only the Multi-Process Service may use
+  read -ra gencode <<<"$(conf AMB_GENCODE)"
+  [ ${#gencode[@]} -eq 0 ] || arch=("${gencode[@]}")
 fi
 # compiled anew: sources that read the macros of this family
 names=("${defines[@]%%=*}")
@@ -190,11 +193,11 @@ build() {
     case $source in
     *.c) { "$cc" -std=gnu11 $optimise -Wall -Wextra "${werror[@]}" -DSYS_TYPES_GIVEN "${defines[@]}" "$@" -Isrc -c -o "$dir/$type.o/$(basename "$source").o" "$source" || : >"$dir/$type.failed"; } && continue ;;
     esac
-    { "$nvcc" $optimise "${fast[@]}" -std=c++17 -lineinfo -arch=$arch "${nvwerror[@]}" -Xcompiler -Wall,-Wextra,-Wno-unused-parameter -DSYS_TYPES_GIVEN "${defines[@]}" "$@" -Isrc -c -o "$dir/$type.o/$(basename "$source" .cu).o" "$source" || : >"$dir/$type.failed"; } &
+    { "$nvcc" $optimise "${fast[@]}" -std=c++17 -lineinfo "${arch[@]}" "${nvwerror[@]}" -Xcompiler -Wall,-Wextra,-Wno-unused-parameter -DSYS_TYPES_GIVEN "${defines[@]}" "$@" -Isrc -c -o "$dir/$type.o/$(basename "$source" .cu).o" "$source" || : >"$dir/$type.failed"; } &
   done
   wait
   [ ! -e "$dir/$type.failed" ] || return 1
-  [ $whole = no ] || "$nvcc" -arch=$arch "${link[@]}" -o "$dir/$type" "$dir/$type.o"/*.o "${objects[@]}"
+  [ $whole = no ] || "$nvcc" "${arch[@]}" "${link[@]}" -o "$dir/$type" "$dir/$type.o"/*.o "${objects[@]}"
 }
 
 # run TYPE

@@ -118,25 +118,61 @@ static PetscErrorCode RowDestroy(Row *r)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* All of A in every process, on the host: nothing of the type under test takes part in what is expected */
+/* All of A in every process, as an AIJ on the host, from the rows that PETSc's MatGetRow() returns. MatCreateSubMatrices() would send four times as many messages. */
 static PetscErrorCode FullCopy(Mat A, Mat *F)
 {
-  PetscInt M, N;
-  IS       rows, cols;
-  Mat      H, *sub;
+  MPI_Comm     comm = PetscObjectComm((PetscObject)A);
+  PetscInt     M, N, r0, r1, *lengths, *columns, first;
+  PetscScalar *values;
+  PetscMPIInt  size, rank, mine[2], *sizes, *counts, *displs;
 
   PetscFunctionBeginUser;
-  PetscCall(MatConvert(A, MATAIJ, MAT_INITIAL_MATRIX, &H));
   PetscCall(MatGetSize(A, &M, &N));
-  PetscCall(ISCreateStride(PETSC_COMM_SELF, M, 0, 1, &rows));
-  PetscCall(ISCreateStride(PETSC_COMM_SELF, N, 0, 1, &cols));
-  PetscCall(MatCreateSubMatrices(H, 1, &rows, &cols, MAT_INITIAL_MATRIX, &sub));
-  PetscCall(PetscObjectReference((PetscObject)sub[0]));
-  *F = sub[0];
-  PetscCall(MatDestroySubMatrices(1, &sub));
-  PetscCall(MatDestroy(&H));
-  PetscCall(ISDestroy(&rows));
-  PetscCall(ISDestroy(&cols));
+  PetscCall(MatGetOwnershipRange(A, &r0, &r1));
+  PetscCallMPI(MPI_Comm_size(comm, &size));
+  PetscCallMPI(MPI_Comm_rank(comm, &rank));
+  PetscCall(PetscMalloc4(2 * size, &sizes, size, &counts, size, &displs, M, &lengths));
+  mine[0] = (PetscMPIInt)(r1 - r0);
+  mine[1] = 0;
+  for (PetscInt r = r0; r < r1; r++) {
+    PetscCall(MatGetRow(A, r, &lengths[r], NULL, NULL));
+    mine[1] += (PetscMPIInt)lengths[r];
+    PetscCall(MatRestoreRow(A, r, NULL, NULL, NULL));
+  }
+  PetscCallMPI(MPI_Allgather(mine, 2, MPI_INT, sizes, 2, MPI_INT, comm));
+  for (PetscMPIInt k = 0; k < size; k++) {
+    counts[k] = sizes[2 * k];
+    displs[k] = k ? displs[k - 1] + counts[k - 1] : 0;
+  }
+  PetscCallMPI(MPI_Allgatherv(MPI_IN_PLACE, 0, MPIU_INT, lengths, counts, displs, MPIU_INT, comm));
+  for (PetscMPIInt k = 0; k < size; k++) {
+    counts[k] = sizes[2 * k + 1];
+    displs[k] = k ? displs[k - 1] + counts[k - 1] : 0;
+  }
+  PetscCall(PetscMalloc2(displs[size - 1] + counts[size - 1], &columns, displs[size - 1] + counts[size - 1], &values));
+  first = displs[rank];
+  for (PetscInt r = r0; r < r1; r++) {
+    const PetscInt    *c;
+    const PetscScalar *v;
+
+    PetscCall(MatGetRow(A, r, NULL, &c, &v));
+    PetscCall(PetscArraycpy(columns + first, c, lengths[r]));
+    PetscCall(PetscArraycpy(values + first, v, lengths[r]));
+    first += lengths[r];
+    PetscCall(MatRestoreRow(A, r, NULL, &c, &v));
+  }
+  PetscCallMPI(MPI_Allgatherv(MPI_IN_PLACE, 0, MPIU_INT, columns, counts, displs, MPIU_INT, comm));
+  PetscCallMPI(MPI_Allgatherv(MPI_IN_PLACE, 0, MPIU_SCALAR, values, counts, displs, MPIU_SCALAR, comm));
+  PetscCall(MatCreateSeqAIJ(PETSC_COMM_SELF, M, N, 0, lengths, F));
+  first = 0;
+  for (PetscInt r = 0; r < M; r++) {
+    PetscCall(MatSetValues(*F, 1, &r, lengths[r], columns + first, values + first, INSERT_VALUES));
+    first += lengths[r];
+  }
+  PetscCall(MatAssemblyBegin(*F, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(*F, MAT_FINAL_ASSEMBLY));
+  PetscCall(PetscFree4(sizes, counts, displs, lengths));
+  PetscCall(PetscFree2(columns, values));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

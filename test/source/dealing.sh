@@ -67,6 +67,7 @@ import os
 import random
 import shutil
 import signal
+import subprocess
 import sys
 import tempfile
 import threading
@@ -312,6 +313,19 @@ block = "/*TEST\n  test:\n    args: -mat_type {{aij amb}} %s\nTEST*/\n"
 for args, want in (("", [0, 1]), ("-mat_amb_device cpu", [0, 0]), ("-ref_mat_type aij -petscamb_for_aij amb", [1, 1]), ("-mat_amb_device cpu -vec_type cuda", [1, 1])):
     needs = [test.parts[0].count for test in runtests.block_tests("p.c", "p", runtests.parse_block(block % args), conf)]
     check("options that keep a program on the host: %s" % (args or "none"), needs == want, needs)
+os.makedirs("ended")
+with open("ended/conf.json", "w") as text:
+    text.write('{"conf": {}}')
+code = """import sys
+import runtests
+runtests.petsc_macros = lambda conf: set()
+runtests.find = lambda conf: [runtests.Test("brief", "true"), runtests.Test("long", "sleep 100")]
+sys.exit(runtests.main())"""
+runner = subprocess.Popen([sys.executable, "-c", code, "--longest", "2"], stdout=subprocess.PIPE, universal_newlines=True, env=dict(os.environ, BUILD="ended", CUDA_VISIBLE_DEVICES=""))
+got = runner.stdout.readline()
+runner.terminate()
+got += runner.communicate()[0]
+check("a runner that a signal ends prints its table and its sums", runner.returncode == 1 and "  ok    brief\ninterrupted\nThe longest of 2 tests" in got and "1 passed, 0 failed" in got, got)
 sys.exit(failed)
 END
 exit $failed

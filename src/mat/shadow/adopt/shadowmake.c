@@ -13,7 +13,11 @@ static PetscErrorCode MatShadowGoesToDevice(Mat A, const MatShadowFormat *format
   PetscFunctionBegin;
   *device = PETSC_FALSE;
   if (where == MAT_SHADOW_DEVICE_CPU) PetscFunctionReturn(PETSC_SUCCESS);
-  if (MatShadowHasDevice(format)) PetscCall(MatAIJHasDevice(&found));
+  if (!MatShadowHasDevice(format)) { /* on no process: a matrix on the host costs no message */
+    PetscCheck(where != MAT_SHADOW_DEVICE_GPU, PetscObjectComm((PetscObject)A), PETSC_ERR_SUP, "%s matrices on the GPU need a PETSc with CUDA, real numbers and 32-bit indices; use -mat_shadow_device auto", format->name);
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(MatAIJHasDevice(&found));
   PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)A), &size));
   PetscCallMPI(MPI_Comm_rank(PetscObjectComm((PetscObject)A), &lacking[0]));
   lacking[1] = found ? 0 : 1;
@@ -21,8 +25,6 @@ static PetscErrorCode MatShadowGoesToDevice(Mat A, const MatShadowFormat *format
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, lacking, 2, MPI_INT, MPI_MIN, PetscObjectComm((PetscObject)A)));
   *device = (PetscBool)(lacking[0] == size);
   PetscCheck(*device || lacking[1], PetscObjectComm((PetscObject)A), PETSC_ERR_GPU, "Process %d has no GPU to use, but other processes have one; use -mat_shadow_device cpu to run on the host", lacking[0]);
-  PetscCheck(*device || where != MAT_SHADOW_DEVICE_GPU || MatShadowHasDevice(format), PetscObjectComm((PetscObject)A), PETSC_ERR_SUP, "%s matrices on the GPU need a PETSc with CUDA, real numbers and 32-bit indices; use -mat_shadow_device auto",
-             format->name);
   PetscCheck(*device || where != MAT_SHADOW_DEVICE_GPU, PetscObjectComm((PetscObject)A), PETSC_ERR_GPU, "-mat_shadow_device gpu, but PETSc has no GPU to use here; use -mat_shadow_device auto");
   PetscFunctionReturn(PETSC_SUCCESS);
 }
