@@ -22,9 +22,7 @@ static SysStatus AmbHostLayoutAll(const AmbHost *A, int nworker, AmbScope *layou
 {
   int status = SYS_SUCCESS;
 
-#if defined(_OPENMP)
-  #pragma omp parallel num_threads(nworker) if (nworker > 1) reduction(max : status)
-#endif
+#pragma omp parallel num_threads(nworker) if (nworker > 1) reduction(max : status)
   {
     AmbWorkspace w;
 
@@ -161,9 +159,7 @@ static SysStatus AmbHostFill(AmbHost *A, int nworker, SysFill what, const AmbSco
 
   int status = SYS_SUCCESS;
 
-#if defined(_OPENMP)
-  #pragma omp parallel num_threads(nworker) if (nworker > 1) reduction(| : status)
-#endif
+#pragma omp parallel num_threads(nworker) if (nworker > 1) reduction(| : status)
   {
     SysInt *pos = malloc(sizeof(*pos) * A->scope);
 

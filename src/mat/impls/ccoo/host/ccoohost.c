@@ -13,9 +13,7 @@ static SysStatus CcooHostFill(CcooHost *A, const SysCSR *csr, int nworker, CcooV
 {
   A->index = SysAllocate((size_t)A->nindex + CCOO_SLACK);
   if (!A->index) return SYS_OUT_OF_MEMORY;
-#if defined(_OPENMP)
-  #pragma omp parallel for num_threads(nworker) if (nworker > 1) schedule(static)
-#endif
+#pragma omp parallel for num_threads(nworker) if (nworker > 1) schedule(static)
   for (int t = 0; t < A->nthread; t++) CcooLayoutFill(A, CcooFirst(A, t), CcooFirst(A, t + 1));
   memset(A->index + A->nindex, 0, CCOO_SLACK);
   return CcooValuesSetUp(A, csr, nworker, V);

@@ -80,9 +80,7 @@ static SysStatus NusHostLayoutAll(const NusHost *A, int nworker, NusLayout *layo
 {
   int status = SYS_SUCCESS;
 
-#if defined(_OPENMP)
-  #pragma omp parallel num_threads(nworker) if (nworker > 1) reduction(max : status)
-#endif
+#pragma omp parallel num_threads(nworker) if (nworker > 1) reduction(max : status)
   {
     NusWork w;
 
@@ -181,9 +179,7 @@ static SysStatus NusHostFillTiles(NusHost *A, int nworker, SysFill what, const N
 {
   int status = SYS_SUCCESS;
 
-#if defined(_OPENMP)
-  #pragma omp parallel num_threads(nworker) if (nworker > 1) reduction(max : status)
-#endif
+#pragma omp parallel num_threads(nworker) if (nworker > 1) reduction(max : status)
   {
     NusWork w;
 
@@ -241,9 +237,7 @@ static SysStatus NusHostConcatenate(NusHost *A, int nworker, const NusBlocks *bl
   if (nvalue / C > (int64_t)UINT32_MAX) return SYS_TOO_MANY_BYTES;
   val = SysAllocate(sizeof(*val) * (size_t)nvalue);
   if (!val) return SYS_OUT_OF_MEMORY;
-#if defined(_OPENMP)
-  #pragma omp parallel num_threads(nworker) if (nworker > 1)
-#endif
+#pragma omp parallel num_threads(nworker) if (nworker > 1)
   for (int t = omp_get_thread_num(); t < A->nthread; t += omp_get_num_threads()) {
     int64_t before = 0;
 

@@ -14,9 +14,7 @@ static void HostValues(TileHost *A, const SysScalar *a, int nworker)
 {
   const TileLayout *L = &A->layout;
 
-#if defined(_OPENMP)
-  #pragma omp parallel for num_threads(nworker) if (nworker > 1) schedule(static)
-#endif
+#pragma omp parallel for num_threads(nworker) if (nworker > 1) schedule(static)
   for (int64_t k = 0; k < L->nentry; k++) A->val[k] = a && L->from[k] >= 0 ? a[L->from[k]] : 0;
 }
 
