@@ -8,7 +8,7 @@
 
 #include "ksp/pc/impls/gamg/glue/agg.h"
 
-/* Has each process done its part? *done becomes PETSC_FALSE otherwise. */
+/* *done becomes PETSC_FALSE on all processes if it is so on one */
 extern PetscErrorCode AmbAggDeviceAgree(const AmbAggLevel *, PetscBool *done);
 
 /* *done becomes PETSC_FALSE on all processes if one has no memory */
@@ -19,8 +19,7 @@ extern PetscErrorCode AmbAggDeviceGetMatrix(const AmbAggLevel *, AggMatrix *, Pe
 
 /* ------------------------------------------------- several processes ------------------------------------------------- */
 
-/* The exchange of entries of vertices, which are ghosts of other processes, through pinned memory. One more thing is kept: the vertices in aggregates of other
-   processes, and the aggregates of ghosts. */
+/* The exchange of entries of vertices that are ghosts of other processes, through pinned memory */
 struct _AmbAggHalo {
   MPI_Comm           comm;
   PetscMPIInt        tag, nto, nfrom;
@@ -30,7 +29,8 @@ struct _AmbAggHalo {
   char              *out, *in;            /* pinned, for the exchange at hand */
   MPI_Request       *requests;
 
-  PetscInt nleaving, *leaving, *aggregate, *ghosts;
+  PetscInt  nleaving, *leaving, *aggregate; /* the vertices in aggregates of other processes, and these aggregates */
+  PetscInt *ghosts;                         /* the aggregate of each ghost */
 };
 
 extern PetscErrorCode AmbAggHaloCreate(AmbAggLevel *);
