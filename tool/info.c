@@ -15,7 +15,7 @@ typedef struct {
 
 #define STORED 16 /* formats, at most */
 
-/* Gives freed memory back to the system. Open MPI tells malloc() to keep it, and the next step needs other sizes. */
+/* Returns freed memory to the system. Open MPI sets malloc() to retain it, and the next step needs other sizes. */
 static void MemoryReturn(void)
 {
 #if defined(__GLIBC__)

@@ -245,7 +245,7 @@ static inline PetscErrorCode CommandPrintOptions(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Lists these options, and those of the program. PETSc prints some to the standard output whatever PETSC_STDOUT is, so that goes to a file meanwhile; without one the list is
+/* Lists these options and the program's own. PETSc prints some to the standard output whatever PETSC_STDOUT is, so that goes to a file meanwhile; without one the list is
    that of the program. */
 static inline PetscErrorCode CommandListOptions(PetscInt n, const char *const own[])
 {

@@ -49,7 +49,7 @@ SysStatus HaloMultTranspose(const HaloColumns *, const SysScalar *a, const SysSc
 /* y += sums; each listed entry gets its sums in the order of their places */
 SysStatus HaloAddSums(const HaloSums *, const SysScalar *sums, SysScalar *y, SysStream);
 
-/* Boxes in the memory of several devices, which all of them can reach. Box number rank is that of this process. */
+/* Boxes in the memory of several devices, which all of them can reach. Box number rank belongs to this process. */
 #define HALO_PEERS      16
 #define HALO_PEER_BYTES 512                /* that a process gives, at most */
 #define HALO_BOX        (2 << 20)          /* bytes of a box, which has an allocation of its own */

@@ -87,7 +87,7 @@ static PetscErrorCode MatHaloPeersTry(MPI_Comm comm, const HaloPeers *p, PetscMP
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Tried once for a communicator. Whatever is in the way, NCCL or MPI serves. */
+/* Tried once for a communicator. After any failure NCCL or MPI exchanges. */
 PetscErrorCode MatHaloStartPeers(MatHaloComm *c)
 {
   PetscBool   wanted = PETSC_TRUE;

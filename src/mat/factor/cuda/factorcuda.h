@@ -33,7 +33,7 @@ void      FactorDeviceDestroy(FactorDevice *);
 SysStatus FactorDeviceUpdate(FactorDevice, int64_t nz, const SysScalar *a, SysStream);
 SysStatus FactorDeviceGather(FactorDevice, const SysScalar *a, SysStream);
 
-/* Queues the solves for columns of b, ldb apart, into those of x, which may be b; all on the device */
+/* Queues the solves for columns of b, ldb apart, into the columns of x, which may be b; all on the device */
 SysStatus FactorDeviceSolve(FactorDevice, int columns, const SysScalar *b, int64_t ldb, SysScalar *x, int64_t ldx, SysStream);
 
 /* Return the entries of both triangles, the levels of a triangle, the bytes that a solve moves */

@@ -123,7 +123,7 @@ static PetscErrorCode SORSetDiagonal(Mat A, MatSORAMB *s, PetscReal omega, Petsc
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Gets the context of a matrix whose MatSOR() is that of petsc-amb, or NULL */
+/* Gets the context of a matrix whose MatSOR() belongs to petsc-amb, or NULL */
 static PetscErrorCode SORGet(Mat A, MatSORAMB **s)
 {
   PetscContainer container;

@@ -72,8 +72,8 @@ static const char *ReportReasonOf(const MatShadow *s)
   return s->fresh ? "new values before the products repaid a conversion" : "new patterns before the products repaid a conversion";
 }
 
-/* Adds the prediction for MAT_SHADOW_TUNE_MODEL, which converts a matrix at its first product and updates new values at once. Unmeasured costs are
-   those of the tuning policy. */
+/* Adds the prediction for MAT_SHADOW_TUNE_MODEL, which converts a matrix at its first product and updates new values at once. Unmeasured costs
+   come from the tuning policy. */
 static void ReportAddModel(const MatShadow *s)
 {
   const PetscLogDouble all = (PetscLogDouble)(s->made[0] + s->made[1]), aij = s->timed[0] ? s->seconds[0] / (PetscLogDouble)s->timed[0] : 0;

@@ -152,7 +152,7 @@ static PetscErrorCode KSPAMBQueueCanRecord(const KSPAMBQueue *q, KSPAMBProduct *
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Records iterations once the product is settled. A product that cannot be recorded is not tried again in this solve. */
+/* Records iterations once the choice of the product's format is final. A product that cannot be recorded is not tried again in this solve. */
 PetscErrorCode KSPAMBQueueRecord(KSP ksp, KSPAMB *amb, KSPAMBQueue *q, PetscInt length)
 {
   SysStatus     status = SYS_SUCCESS;
@@ -263,7 +263,7 @@ PetscErrorCode KSPAMBQueueRun(KSP ksp, KSPAMB *amb, KSPAMBQueue *q)
   do {
     PetscCall(KSPAMBQueueBlock(amb, q, length));
     CALL(FusedDeviceSend(amb->device, slot, q->stream));
-    if (watched || pending) { /* of the block before this one, if nobody looks on */
+    if (watched || pending) { /* of the block before this one, if nothing is attached */
       CALL(FusedDeviceReceive(amb->device, watched ? slot : 1 - slot, &state));
       PetscCall(KSPAMBQueueUpdate(ksp, amb, q, state));
     }

@@ -127,7 +127,7 @@ static __device__ void BasisCoefficients(const FusedBasisView &b, int again, int
   if (__syncthreads_or(bad) && threadIdx.x == 0) b.state->stop = FUSED_STOP_DPI;
 }
 
-/* Ends an iteration with the square of the norm of the new vector, or asks for a refinement. All threads of a thread block. */
+/* Ends an iteration with the square of the norm of the new vector, or requests a refinement. All threads of a thread block. */
 static __device__ void BasisColumn(const FusedBasisView &b, int again, SysReal square)
 {
   extern __shared__ SysReal shared[];

@@ -113,7 +113,7 @@ SysStatus FusedDeviceBiStep(FusedDevice *, const FusedPass *, FusedNorm, SysStre
 SysStatus FusedDeviceBiResumeBegin(FusedDevice *, const FusedPass *, SysStream);
 SysStatus FusedDeviceBiResumeEnd(FusedDevice *, const FusedPass *, SysStream);
 
-/* For several processes, each with a device. With more than one, a pass leaves FUSED_DEVICE_SUMS numbers in *mine. The caller gathers the numbers of all processes in
+/* For several processes, each with a device. With more than one, a pass stores FUSED_DEVICE_SUMS numbers in *mine. The caller gathers the numbers of all processes in
    *all, in the order of the processes. The next pass of CG adds them up; a start and the passes of BiCGStab end by a function. All devices come to the same numbers. */
 SysStatus FusedDeviceShare(FusedDevice *, int nproc, SysReal **mine, SysReal **all);
 SysStatus FusedDeviceFinishStart(FusedDevice *, FusedNorm, SysStream);

@@ -275,7 +275,7 @@ static void ChainReleaseRows(ChainChunk *chunk)
   chunk->a = NULL;
 }
 
-/* Releases an array's pages behind those of the entries before `first`, up to entry `last` */
+/* Releases an array's pages from the first page without an entry before `first`, up to entry `last` */
 static void ChainForget(const void *p, size_t entry, int64_t nz, int64_t first, int64_t last)
 {
   const size_t begin = entry * (size_t)first / SYS_HUGE_PAGE * SYS_HUGE_PAGE, end = entry * (size_t)last / SYS_HUGE_PAGE * SYS_HUGE_PAGE;

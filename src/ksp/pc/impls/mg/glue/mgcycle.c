@@ -102,7 +102,7 @@ static PetscErrorCode MGCycleChebyshevStep(KSP ksp, KSPAMB *amb, Mat A, FusedPas
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Gets what PCSOR of a smoother asks of the matrix of this process. PETSc has no function that returns the shift: PCSOR is applied, and MatSOR() describes itself. */
+/* Gets the parameters of MatSOR() that PCSOR of a smoother passes to the matrix of this process. PETSc has no function that returns the shift: PCSOR is applied, and MatSOR() describes itself. */
 static PetscErrorCode MGCycleGetSweep(KSP ksp, MatSORAMBCall *call, const char **why)
 {
   const PetscInt *columns;
@@ -521,7 +521,7 @@ static PetscErrorCode PCCreate_MGCycle(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* After the other constructors of PCMG, which are called here. Without CUDA a PCMG gets the cycle only if the program asks for it. */
+/* Calls the other constructor of PCMG first. Without CUDA a PCMG gets the cycle only if the program sets it. */
 PetscErrorCode MGCycleRegister(void)
 {
   PetscFunctionBegin;

@@ -28,7 +28,7 @@ static PetscErrorCode PCMGValuesSet(PC pc, Mat A)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The smoother and the residual of the finest level multiply by the twin. The smoother's own preconditioner is made of the matrix. The operator is replaced without
+/* The smoother and the residual of the finest level multiply by the twin. The smoother's own preconditioner uses the matrix. The operator is replaced without
    KSPSetOperators(), after which the smoother would estimate its eigenvalues once more. */
 static PetscErrorCode PCMGValuesReplaceFinest(PC pc, PCMGValues *own)
 {
@@ -45,13 +45,13 @@ static PetscErrorCode PCMGValuesReplaceFinest(PC pc, PCMGValues *own)
   if (!own->twin) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatShadowTwinSetUp(own->twin));
   for (int k = 0; k < 2; k++) {
-    PetscBool serves;
+    PetscBool pointwise;
     PC        jacobi;
 
     if (!smoother[k] || (k && smoother[1] == smoother[0])) continue;
     PetscCall(KSPGetPC(smoother[k], &jacobi));
-    PetscCall(PetscObjectTypeCompareAny((PetscObject)jacobi, &serves, PCJACOBI, PCPBJACOBI, PCSOR, PCNONE, ""));
-    if (!serves || jacobi->mat != pc->pmat) continue;
+    PetscCall(PetscObjectTypeCompareAny((PetscObject)jacobi, &pointwise, PCJACOBI, PCPBJACOBI, PCSOR, PCNONE, ""));
+    if (!pointwise || jacobi->mat != pc->pmat) continue;
     PetscCall(PetscObjectReference((PetscObject)own->twin));
     PetscCall(MatDestroy(&jacobi->mat));
     jacobi->mat = own->twin;
