@@ -106,16 +106,12 @@ typedef struct {
 
 static PetscErrorCode RowCreate(PetscInt n, Row *r)
 {
-  PetscFunctionBeginUser;
-  PetscCall(PetscCalloc3(n, &r->v, n, &r->scale, n, &r->there));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return PetscCalloc3(n, &r->v, n, &r->scale, n, &r->there);
 }
 
 static PetscErrorCode RowDestroy(Row *r)
 {
-  PetscFunctionBeginUser;
-  PetscCall(PetscFree3(r->v, r->scale, r->there));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return PetscFree3(r->v, r->scale, r->there);
 }
 
 /* All of A in every process, on the host: nothing of the type under test takes part in what is expected */
@@ -134,9 +130,7 @@ static PetscErrorCode FullCopy(Mat A, Mat *F)
   PetscCall(PetscObjectReference((PetscObject)sub[0]));
   *F = sub[0];
   PetscCall(MatDestroySubMatrices(1, &sub));
-  PetscCall(MatDestroy(&H));
-  PetscCall(ISDestroy(&rows));
-  PetscCall(ISDestroy(&cols));
+  PetscCall(TestDestroy(&H, &rows, &cols));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -506,11 +500,7 @@ static PetscErrorCode ProductIsMatrix(TestDiff *d)
   PetscCall(MatDestroy(&C));
   PetscCall(MatMult(E, x, z));
   PetscCall(TestDiffVec(d, "the duplicate has changed", z, y, NULL));
-  PetscCall(MatDestroy(&E));
-  PetscCall(MatDestroy(&F));
-  PetscCall(VecDestroy(&x));
-  PetscCall(VecDestroy(&y));
-  PetscCall(VecDestroy(&z));
+  PetscCall(TestDestroy(&E, &F, &x, &y, &z));
   PetscCall(TestOperandsDestroy(&o));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -575,9 +565,7 @@ static PetscErrorCode TooLarge(TestDiff *d)
   ierr = MatProductSymbolic(C);
   PetscCall(PetscPopErrorHandler());
   TestExpect(d, "the error is not PETSC_ERR_ARG_OUTOFRANGE", (PetscBool)(ierr == PETSC_ERR_ARG_OUTOFRANGE));
-  PetscCall(MatDestroy(&C));
-  PetscCall(MatDestroy(&column));
-  PetscCall(MatDestroy(&row));
+  PetscCall(TestDestroy(&C, &column, &row));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -678,9 +666,7 @@ static PetscErrorCode TallProduct(PetscInt M, PetscInt N, PetscInt (*row)(PetscI
   PetscCall(MatGetInfo(C, MAT_GLOBAL_SUM, &info[1]));
   PetscCall(TestOnDevice(A, &device));
   *host = (PetscBool)!device;
-  PetscCall(MatDestroy(&C));
-  PetscCall(MatDestroy(&P));
-  PetscCall(MatDestroy(&A));
+  PetscCall(TestDestroy(&C, &P, &A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
