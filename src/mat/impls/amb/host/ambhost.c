@@ -331,26 +331,8 @@ SysStatus AmbHostPrepareTranspose(AmbHost *A)
   return SysStretchesCreate(S, A->nthread, 0);
 }
 
-SysStatus AmbHostMult(void *data, const SysCSR *csr, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z, SysStream stream)
-{
-  const AmbHost *A = (const AmbHost *)data;
-
-  (void)csr;
-  (void)stream;
-  (*A->kernels->mult)(A, alpha, x, beta, y, z);
-  return SYS_SUCCESS;
-}
-
-SysStatus AmbHostMultTranspose(void *data, const SysCSR *csr, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z, SysStream stream)
-{
-  AmbHost        *A      = (AmbHost *)data;
-  const SysStatus status = AmbHostPrepareTranspose(A);
-
-  (void)csr;
-  (void)stream;
-  if (!status) (*A->kernels->multtranspose)(A, alpha, x, beta, y, z);
-  return status;
-}
+SYS_HOST_MULT(Amb)
+SYS_HOST_MULT_TRANSPOSE(Amb)
 
 /* Returns the bytes of the matrix that a product reads */
 double AmbHostBytes(const AmbHost *A)

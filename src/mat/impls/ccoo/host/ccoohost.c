@@ -80,26 +80,8 @@ SysStatus CcooHostPrepareTranspose(CcooHost *A)
   return SysStretchesCreate(S, A->nthread, 0);
 }
 
-SysStatus CcooHostMult(void *data, const SysCSR *csr, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z, SysStream stream)
-{
-  const CcooHost *A = (const CcooHost *)data;
-
-  (void)csr;
-  (void)stream;
-  (*A->kernels->mult)(A, alpha, x, beta, y, z);
-  return SYS_SUCCESS;
-}
-
-SysStatus CcooHostMultTranspose(void *data, const SysCSR *csr, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z, SysStream stream)
-{
-  CcooHost       *A      = (CcooHost *)data;
-  const SysStatus status = CcooHostPrepareTranspose(A);
-
-  (void)csr;
-  (void)stream;
-  if (!status) (*A->kernels->multtranspose)(A, alpha, x, beta, y, z);
-  return status;
-}
+SYS_HOST_MULT(Ccoo)
+SYS_HOST_MULT_TRANSPOSE(Ccoo)
 
 void CcooHostCount(const CcooHost *A, int64_t count[CCOO_FORMATS])
 {

@@ -396,26 +396,8 @@ SysStatus NusHostPrepareTranspose(NusHost *A)
   return SysStretchesCreate(S, A->nthread, A->ngathered);
 }
 
-SysStatus NusHostMult(void *data, const SysCSR *csr, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z, SysStream stream)
-{
-  const NusHost *A = (const NusHost *)data;
-
-  (void)csr;
-  (void)stream;
-  (*A->kernels->mult)(A, alpha, x, beta, y, z);
-  return SYS_SUCCESS;
-}
-
-SysStatus NusHostMultTranspose(void *data, const SysCSR *csr, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z, SysStream stream)
-{
-  NusHost        *A      = (NusHost *)data;
-  const SysStatus status = NusHostPrepareTranspose(A);
-
-  (void)csr;
-  (void)stream;
-  if (!status) (*A->kernels->multtranspose)(A, alpha, x, beta, y, z);
-  return status;
-}
+SYS_HOST_MULT(Nus)
+SYS_HOST_MULT_TRANSPOSE(Nus)
 
 /* Returns the bytes of the matrix that a product reads, and those it moves to gather x */
 double NusHostBytes(const NusHost *A)

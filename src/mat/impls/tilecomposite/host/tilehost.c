@@ -75,15 +75,7 @@ SysStatus TileHostUpdate(void *data, const SysCSR *csr, SysStream stream)
   return SYS_SUCCESS;
 }
 
-SysStatus TileHostMult(void *data, const SysCSR *csr, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z, SysStream stream)
-{
-  const TileHost *A = (const TileHost *)data;
-
-  (void)csr;
-  (void)stream;
-  (*A->kernels->mult)(A, alpha, x, beta, y, z);
-  return SYS_SUCCESS;
-}
+SYS_HOST_MULT(Tile)
 
 /* ------------------------------------------------- transposed product, from CSR ------------------------------------------------- */
 
