@@ -6,9 +6,7 @@
 
 #include "sys/syscsr.h"
 
-#if defined(__cplusplus)
-extern "C" {
-#endif
+SYS_C_BEGIN
 
 typedef struct CUstream_st *SysStream; /* a cudaStream_t */
 
@@ -39,6 +37,4 @@ SYS_DEVICE void SysPoolTrimIfShort(void) SYS_STUB();
 /* Returns the text of this thread's last failed call, such as "cudaMalloc: out of memory" */
 SYS_DEVICE const char *SysDeviceErrorText(void) SYS_STUB("");
 
-#if defined(__cplusplus)
-}
-#endif
+SYS_C_END

@@ -7,9 +7,7 @@
 
 #include "sys/syscuda.h"
 
-#if defined(__cplusplus)
-extern "C" {
-#endif
+SYS_C_BEGIN
 
 /* The rows of a matrix that have entries, in compressed form: row k of the n listed ones is rows[k] and has the entries start[k] to start[k + 1] */
 typedef struct {
@@ -76,6 +74,4 @@ typedef struct {
    stream; the device waits for ever. */
 SysStatus HaloExchange(const HaloRoute *, const int *entries, const SysScalar *x, SysScalar *in, SysStream);
 
-#if defined(__cplusplus)
-}
-#endif
+SYS_C_END

@@ -4,9 +4,7 @@
 #include "sys/syscuda.h"
 #include "mat/factor/host/factorhost.h"
 
-#if defined(__cplusplus)
-extern "C" {
-#endif
+SYS_C_BEGIN
 
 /* Two triangles that are solved one after the other: the first one's rows depend on earlier rows, the second one's on later ones. Row i of a triangle has the columns j[k],
    k = begin[i] to end[i] - 1, in ascending order, or these are the entries of column i. The arrays may go after FactorDeviceCreate(). */
@@ -103,6 +101,4 @@ const SysScalar *FactorMatrixValues(FactorMatrix);
 /* Copies the factor to the host: n + 1 starts of rows, columns, and values unless a is NULL */
 SysStatus FactorMatrixGet(FactorMatrix, SysInt *i, SysInt *j, SysScalar *a, SysStream);
 
-#if defined(__cplusplus)
-}
-#endif
+SYS_C_END

@@ -26,9 +26,7 @@
 
 #include "sys/syscsr.h"
 
-#if defined(__cplusplus)
-extern "C" {
-#endif
+SYS_C_BEGIN
 
 #define SOR_WARP        32
 #define SOR_COLORS_MOST 256
@@ -70,6 +68,4 @@ int SORHostSetDiagonal(SORHost, const SysCSR *, SysReal omega, SysReal shift);
 /* Sweeps over x */
 void SORHostSweep(SORHost, const SORSweep *, const SysScalar *b, SysScalar *x);
 
-#if defined(__cplusplus)
-}
-#endif
+SYS_C_END

@@ -17,9 +17,7 @@
 #include "ksp/ksp/impls/fused/fusedcuda.h"
 #include "ksp/ksp/impls/fused/fusedhessenberg.h"
 
-#if defined(__cplusplus)
-extern "C" {
-#endif
+SYS_C_BEGIN
 
 #define FUSED_BASIS_MOST 256 /* vectors before a restart, at most */
 
@@ -76,6 +74,4 @@ SysStatus FusedBasisDeviceAdd(FusedBasisDevice *, int64_t n, const SysReal *v, S
 /* Goes on after FUSED_STOP_TEST */
 SysStatus FusedBasisDeviceResume(FusedBasisDevice *, SysStream);
 
-#if defined(__cplusplus)
-}
-#endif
+SYS_C_END

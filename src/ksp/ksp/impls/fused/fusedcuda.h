@@ -12,9 +12,7 @@
 #include "sys/syscuda.h"
 #include "ksp/ksp/impls/fused/fusedhost.h"
 
-#if defined(__cplusplus)
-extern "C" {
-#endif
+SYS_C_BEGIN
 
 #define FUSED_HISTORY 64                  /* norms that a report holds */
 #define FUSED_LENGTH  (FUSED_HISTORY / 2) /* iterations between two reports, at most */
@@ -127,6 +125,4 @@ SysStatus FusedDeviceChebyshev(const FusedPass *, SysStream);
 /* Sets the entries that are number j of their block of bs to 1, and the others to 0 */
 SysStatus FusedDeviceUnit(int64_t n, int bs, int j, SysReal *v, SysStream);
 
-#if defined(__cplusplus)
-}
-#endif
+SYS_C_END

@@ -6,9 +6,7 @@
 
 #include "mat/impls/hashgemm/cuda/spgemmcuda.h"
 
-#if defined(__cplusplus)
-extern "C" {
-#endif
+SYS_C_BEGIN
 
 /* Sets a fingerprint that matrices with the same pattern share; it differs from HashGEMMFingerprint()'s. Sets *ascending to 0 if a row's columns do
    not ascend, or repeat. Waits for the device. */
@@ -43,6 +41,4 @@ SysStatus HashGEMMDeviceRowEnds(int64_t n, const int *rows, const int *i, int *e
 SysStatus HashGEMMDeviceTakeRows(int64_t n, const int *rows, const int *begin, const int *i, const SysScalar *a, SysScalar *taken, SysStream);
 SysStatus HashGEMMDeviceTakeColumns(int64_t n, const int *rows, const int *begin, const int *i, const int *j, int *taken, SysStream);
 
-#if defined(__cplusplus)
-}
-#endif
+SYS_C_END

@@ -13,9 +13,7 @@
 #include "sys/syscuda.h"
 #include "mat/impls/hashgemm/host/spgemmhost.h"
 
-#if defined(__cplusplus)
-extern "C" {
-#endif
+SYS_C_BEGIN
 
 typedef enum {
   SPGEMM_ROWS_EMPTY,
@@ -60,6 +58,4 @@ SysStatus SpgemmDeviceRevalue(SpgemmDevice *, const SysCSR *A, const SysCSR *B, 
 void SpgemmDeviceGetInfo(const SpgemmDevice *, SpgemmInfo *);
 void SpgemmDeviceDestroy(SpgemmDevice **, SysStream);
 
-#if defined(__cplusplus)
-}
-#endif
+SYS_C_END
