@@ -9,7 +9,7 @@
 /* Types that PETSc has, but that not every PETSc is built with */
 static const char *const Optional[] = {MATAIJCUSPARSE, MATAIJHIPSPARSE, MATAIJKOKKOS, MATAIJVIENNACL, MATAIJMKL, MATBAIJMKL, MATHYPRE, MATELEMENTAL, MATSCALAPACK};
 
-/* Is it a Mat type of this PETSc, by its root name or its full name? */
+/* Sets whether it is a Mat type of this PETSc, by its root name or its full name */
 static PetscErrorCode MatTypeExists(const char type[], PetscBool *exists)
 {
   PetscErrorCode ierr;

@@ -54,7 +54,7 @@ PetscErrorCode MatHaloCommGet(MPI_Comm comm, MatHaloComm **about)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Does every process have a GPU of its own? Found once for a communicator. */
+/* Sets whether each process has its own GPU; determined once for a communicator */
 PetscErrorCode MatHaloCommOwn(MatHaloComm *c, PetscBool *own)
 {
   const int             n = (int)sizeof(((struct cudaDeviceProp *)NULL)->uuid);

@@ -277,7 +277,7 @@ static PetscErrorCode MatProductSetFromOptions_Shadow(Mat C)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Has a product an operand that is no AIJ? */
+/* Sets whether an operand of a product is no AIJ */
 static PetscErrorCode MatProductHasOther(Mat C, PetscBool *other)
 {
   Mat operand[3];

@@ -137,7 +137,7 @@ PetscErrorCode KSPAMBQueueByPETSc(KSPAMB *amb, KSPAMBQueue *q, SysStatus (*what)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Can iterations be recorded? All processes record them, or none: NCCL sets up records together. */
+/* Sets whether iterations can be recorded. All processes record them, or none: NCCL sets up records together. */
 static PetscErrorCode KSPAMBQueueCanRecord(const KSPAMBQueue *q, KSPAMBProduct *product, PetscBool *settled)
 {
   int all;

@@ -455,9 +455,7 @@ static PetscErrorCode PCGAMGOptProlongator_AmbAgg(PC pc, Mat A, Mat *P)
 
 static PETSC_UNUSED PetscErrorCode PCGAMGProlongatorGraph_AmbAgg(PC pc, Mat A, Mat G, PetscCoarsenData *lists, Mat *P)
 {
-  PetscFunctionBegin;
-  PetscCall(PCGAMGProlongator_AmbAgg(pc, A, lists, P));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return PCGAMGProlongator_AmbAgg(pc, A, lists, P);
 }
 
 /* The smoother of the finest level if it is Jacobi's method on the device, or NULL */
@@ -523,7 +521,7 @@ static PetscErrorCode PCAmbAggSetHooks(PC pc, const PCAmbAgg *agg, PetscBool on)
 static const char *const AmbAggFors[] = {"gpu", "all", "none", "PCAmbAggFor", "PCAMBAGG_FOR_", NULL};
 static PCAmbAggFor       AmbAggFor    = PCAMBAGG_FOR_GPU; /* -petscamb_for_gamg */
 
-/* Does ambagg make a set-up whose type nobody chose? Not with a coarsener that the user chose, which is one of agg. */
+/* Sets whether ambagg sets up a PCGAMG whose type nobody chose. It does not if the user chose a coarsener, which belongs to agg. */
 static PetscErrorCode PCAmbAggQualifies(PC pc, PetscBool *qualifies)
 {
   const MatShadowFormat *format;

@@ -191,7 +191,7 @@ static SysInt AggStrongest(const Agg *a, int64_t v, const uint64_t root[], const
 
 #define AGG_SHORT (-1) /* beside the errors of an AggExchange */
 
-/* Is memory missing on any process? All processes stop then. */
+/* Returns whether memory is short on any process; all processes stop then */
 static int AggCheckMemory(const AggExchange *x, const void *memory)
 {
   int64_t missing = !memory;

@@ -283,7 +283,7 @@ static PetscErrorCode MGCycleSmooth(MGCycle *c, KSP ksp, Vec b, Vec x, PetscBool
 
 /* ------------------------------------------------- the coarsest level ------------------------------------------------- */
 
-/* Is the solver of the coarsest level linear, and the block of each process by itself? */
+/* Sets whether the solver of the coarsest level is linear and needs no other process */
 static PetscErrorCode MGCycleLinear(KSP ksp, PetscBool *linear)
 {
   PetscBool   preonly, block;
