@@ -18,12 +18,9 @@
 
 PetscErrorCode MatAIJDeferredGet(Mat A, MatAIJDeferred **d)
 {
-  PetscContainer container;
-
   PetscFunctionBegin;
-  PetscCall(PetscObjectQuery((PetscObject)A, DEFERRED, (PetscObject *)&container));
-  PetscCheck(container, PETSC_COMM_SELF, PETSC_ERR_PLIB, "A deferred matrix lost its arrays");
-  PetscCall(PetscContainerGetPointer(container, (void **)d));
+  PetscCall(PetscAMBObjectContainerQuery((PetscObject)A, DEFERRED, (void **)d));
+  PetscCheck(*d, PETSC_COMM_SELF, PETSC_ERR_PLIB, "A deferred matrix lost its arrays");
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

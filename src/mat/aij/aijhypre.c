@@ -89,19 +89,14 @@ static PetscErrorCode MatAIJHYPREDestroy(PetscAMBCtxArgument arg)
 /* Sets a communicator for hypre's matrix on which PETSc sends nothing, as PETSc does. The container restores it after the matrix's destruction. */
 static PetscErrorCode MatAIJHYPRECompose_Comm(Mat B, hypre_ParCSRMatrix *parcsr)
 {
-  MatAIJHYPRE   *h;
-  PetscContainer container;
+  MatAIJHYPRE *h;
 
   PetscFunctionBegin;
   PetscCall(PetscNew(&h));
   PetscCall(PetscCommDuplicate(PetscObjectComm((PetscObject)B), &h->owner, NULL));
   PetscCall(PetscCommGetComm(h->owner, &h->comm));
   hypre_ParCSRMatrixComm(parcsr) = h->comm;
-  PetscCall(PetscContainerCreate(PETSC_COMM_SELF, &container));
-  PetscCall(PetscContainerSetPointer(container, h));
-  PetscCall(PetscContainerSetCtxDestroy(container, MatAIJHYPREDestroy));
-  PetscCall(PetscObjectCompose((PetscObject)B, MAT_AIJ_HYPRE, (PetscObject)container));
-  PetscCall(PetscContainerDestroy(&container));
+  PetscCall(PetscAMBObjectContainerCompose((PetscObject)B, MAT_AIJ_HYPRE, h, MatAIJHYPREDestroy));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

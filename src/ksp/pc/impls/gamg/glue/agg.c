@@ -49,12 +49,9 @@ static inline PC_GAMG *PCAmbAggGAMG(PC pc)
 
 static PetscErrorCode PCAmbAggGet(PC pc, PCAmbAgg **agg)
 {
-  PetscContainer container;
-
   PetscFunctionBegin;
-  PetscCall(PetscObjectQuery((PetscObject)pc, "PCAmbAgg", (PetscObject *)&container));
-  PetscCheck(container, PetscObjectComm((PetscObject)pc), PETSC_ERR_PLIB, "The preconditioner is not of type ambagg");
-  PetscCall(PetscContainerGetPointer(container, (void **)agg));
+  PetscCall(PetscAMBObjectContainerQuery((PetscObject)pc, "PCAmbAgg", (void **)agg));
+  PetscCheck(*agg, PetscObjectComm((PetscObject)pc), PETSC_ERR_PLIB, "The preconditioner is not of type ambagg");
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -619,17 +616,11 @@ static PetscErrorCode PCAmbAggDestroyContext(PetscAMBCtxArgument arg)
 /* Lays ambagg over the type agg, which the preconditioner has */
 static PetscErrorCode PCAmbAggInstall(PC pc, PetscBool chosen)
 {
-  PC_GAMG       *gamg = PCAmbAggGAMG(pc);
-  PCAmbAgg      *agg;
-  PetscContainer container;
-
+  PC_GAMG  *gamg = PCAmbAggGAMG(pc);
+  PCAmbAgg *agg;
   PetscFunctionBegin;
   PetscCall(PetscNew(&agg));
-  PetscCall(PetscContainerCreate(PETSC_COMM_SELF, &container));
-  PetscCall(PetscContainerSetPointer(container, agg));
-  PetscCall(PetscContainerSetCtxDestroy(container, PCAmbAggDestroyContext));
-  PetscCall(PetscObjectCompose((PetscObject)pc, "PCAmbAgg", (PetscObject)container));
-  PetscCall(PetscContainerDestroy(&container));
+  PetscCall(PetscAMBObjectContainerCompose((PetscObject)pc, "PCAmbAgg", agg, PCAmbAggDestroyContext));
   agg->base      = *gamg->ops;
   agg->chosen    = chosen;
   agg->setup     = pc->ops->setup;

@@ -472,12 +472,8 @@ static PetscErrorCode PCApply_MGCycle(PC pc, Vec b, Vec x)
 
 PetscErrorCode MGCycleGet(PC pc, MGCycle **c)
 {
-  PetscContainer container;
-
   PetscFunctionBegin;
-  *c = NULL;
-  PetscCall(PetscObjectQuery((PetscObject)pc, MG_CYCLE_NAME, (PetscObject *)&container));
-  if (container) PetscCall(PetscContainerGetPointer(container, (void **)c));
+  PetscCall(PetscAMBObjectContainerQuery((PetscObject)pc, MG_CYCLE_NAME, (void **)c));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -499,9 +495,8 @@ static PetscBool wanted, asked; /* -petscamb_mg_graph: its value, and whether it
 /* PETSc's PCGAMG and others begin as a PCMG, and keep its operation */
 static PetscErrorCode PCCreate_MGCycle(PC pc)
 {
-  PetscContainer container;
-  MGCycle       *c;
-  PetscBool      set;
+  MGCycle  *c;
+  PetscBool set;
 
   PetscFunctionBegin;
   PetscCall((*create_mg)(pc));
@@ -513,11 +508,7 @@ static PetscErrorCode PCCreate_MGCycle(PC pc)
   c->at_once     = ROWS_AT_ONCE;
   c->apply       = pc->ops->apply;
   pc->ops->apply = PCApply_MGCycle;
-  PetscCall(PetscContainerCreate(PETSC_COMM_SELF, &container));
-  PetscCall(PetscContainerSetPointer(container, c));
-  PetscCall(PetscContainerSetCtxDestroy(container, MGCycleDestroy));
-  PetscCall(PetscObjectCompose((PetscObject)pc, MG_CYCLE_NAME, (PetscObject)container));
-  PetscCall(PetscContainerDestroy(&container));
+  PetscCall(PetscAMBObjectContainerCompose((PetscObject)pc, MG_CYCLE_NAME, c, MGCycleDestroy));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
