@@ -23,7 +23,7 @@ static void MemoryReturn(void)
 #endif
 }
 
-/* Converts the matrix, even if the format brings no gain, and gets the figures of the format */
+/* Converts the matrix, even if the format does not gain, and gets the figures of the format */
 static PetscErrorCode StoredShadow(Mat A, const char type[], Stored *s)
 {
   MatShadowInfo  info;

@@ -39,7 +39,7 @@ PetscErrorCode NameSplitPrefix(char type[], size_t n, char prefix[])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Raises an error if a type has no meaning: no peer has this name, and no PETSc has a Mat type of this name. A part behind a slash or an @ is not looked at. */
+/* Raises an error if a type has no meaning: no peer has this name, and no PETSc has a Mat type of this name. A part behind a slash or an @ is ignored. */
 PetscErrorCode NameCheckType(MPI_Comm comm, const char name[], PetscInt npeers, const char *const peers[])
 {
   const char *const *ours;

@@ -66,7 +66,7 @@ typedef struct {
   void       *data;
   int         n;
   atomic_uint next;          /* chunk of a loop with schedule(dynamic) */
-  atomic_uint turn, waiting; /* the chunk whose ordered part may run, and the members that wait for theirs */
+  atomic_uint turn, waiting; /* the chunk whose ordered part may run, and the members that wait for their turn */
 } SysTeam;
 
 /* The member that a thread runs */

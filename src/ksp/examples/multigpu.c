@@ -387,7 +387,7 @@ typedef enum {
   PARTS
 } Part;
 
-/* Times the operations of a solver besides products, each by itself: the median time of the slowest process */
+/* Times the operations of a solver besides products, one at a time: the median time of the slowest process */
 static PetscErrorCode TimeParts(Vec x, Vec y, PetscReal median[])
 {
   PetscReal   t[PRODUCTS], norm;

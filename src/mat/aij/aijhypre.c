@@ -131,7 +131,7 @@ static PetscErrorCode MatAIJHYPRECreate(Mat A, Mat *B)
   PetscCall(MatAIJGetBlocks(A, block, &garray));
   where = MatAIJHYPREOnDevice(block[0]) ? HYPRE_MEMORY_DEVICE : HYPRE_MEMORY_HOST;
   #if defined(PETSC_HAVE_HYPRE_DEVICE)
-  PetscCall(MatAIJHYPRECheck(HYPRE_SetMemoryLocation(where))); /* tells the MATHYPRE and the vectors of PCHYPRE where the memory is */
+  PetscCall(MatAIJHYPRECheck(HYPRE_SetMemoryLocation(where))); /* sets the memory of the MATHYPRE and of the vectors of PCHYPRE */
   #endif
   for (int k = 0; k < 2 && block[k]; k++) PetscCall(MatAIJGetPattern(block[k], &csr[k]));
   rows[0]    = A->rmap->rstart;

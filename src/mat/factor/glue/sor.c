@@ -76,7 +76,7 @@ static void SORRows(const SysCSR *A, PetscInt diagonal[], PetscInt behind[], Fac
   rows[1] = (FactorRows){A->m, behind, A->i + 1, A->j, NULL};
 }
 
-/* Lays the matrix out, or brings its new values */
+/* Lays out the matrix, or updates its values */
 static PetscErrorCode SORSetUp(Mat A, MatSORAMB *s)
 {
   SysCSR     csr;

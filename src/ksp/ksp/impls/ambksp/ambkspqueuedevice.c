@@ -138,7 +138,7 @@ PetscErrorCode KSPAMBQueueByPETSc(KSPAMB *amb, KSPAMBQueue *q, SysStatus (*what)
 }
 
 /* Sets whether iterations can be recorded. All processes record them, or none: NCCL sets up records together. */
-static PetscErrorCode KSPAMBQueueCanRecord(const KSPAMBQueue *q, KSPAMBProduct *product, PetscBool *settled)
+static PetscErrorCode KSPAMBQueueCanRecord(const KSPAMBQueue *q, KSPAMBProduct *product, PetscBool *recordable)
 {
   int all;
 
@@ -148,7 +148,7 @@ static PetscErrorCode KSPAMBQueueCanRecord(const KSPAMBQueue *q, KSPAMBProduct *
   else PetscCall(MatHaloQueueSetUp(q->A, &product->halo));
   all = product->ops || product->halo.share.halo;
   if (q->nproc > 1) PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_MIN, q->about->comm));
-  *settled = (PetscBool)all;
+  *recordable = (PetscBool)all;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -159,13 +159,13 @@ PetscErrorCode KSPAMBQueueRecord(KSP ksp, KSPAMB *amb, KSPAMBQueue *q, PetscInt 
   KSPAMBProduct product;
   SysStream     stream;
   SysReal      *parts;
-  PetscBool     settled = PETSC_FALSE;
+  PetscBool     recordable = PETSC_FALSE;
   int           done;
 
   PetscFunctionBegin;
   if (q->tried) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(KSPAMBQueueCanRecord(q, &product, &settled));
-  if (!settled) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(KSPAMBQueueCanRecord(q, &product, &recordable));
+  if (!recordable) PetscFunctionReturn(PETSC_SUCCESS);
   q->tried = PETSC_TRUE;
   if (q->nproc > 1) product.nparts = MatHaloQueueParts(&product.halo);
   else if (product.ops->multdot) CALL((*product.ops->multdot)(product.data, &product.csr.A, NULL, NULL, NULL, &product.nparts, q->stream));

@@ -14,7 +14,7 @@
 typedef struct {
   FusedState *state;
   SysReal    *partial; /* the sums of each thread block */
-  unsigned   *arrived; /* thread blocks that have written theirs */
+  unsigned   *arrived; /* thread blocks that have written their sums */
   SysReal    *mine;    /* a pass stores the sums of this process here, before all processes add them up; NULL: one process */
 } FusedShared;
 

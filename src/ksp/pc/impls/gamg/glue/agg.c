@@ -4,7 +4,7 @@
    processes on the host, the smoothing of the prolongator. This type computes the graph, the aggregates and the tentative prolongator. PETSc's context is private and differs between
    versions, so the settings are also kept here: by functions in the place of PETSc's setters, which call these too, and by reading the options once more.
 
-   A PCGAMG whose type nobody chose has the overlay too, without its hooks. Each set-up installs the hooks if the matrix qualifies.
+   A PCGAMG without a chosen type has the overlay too, without its hooks. Each set-up installs the hooks if the matrix qualifies.
 */
 #include <petscamb.h>
 #include <petscdm.h>
@@ -253,7 +253,7 @@ static PetscErrorCode PCGAMGCreateGraph_AmbAgg(PC pc, Mat A, Mat *G)
   PetscCall(AmbAggLevelCreate(A, agg->symmetrize, gamg->threshold[gamg->current_level], nindex, index, &agg->level));
   agg->level->depth = gamg->current_level;
   PetscCall(PetscLogEventEnd(petsc_gamg_setup_events[GAMG_GRAPH], 0, 0, 0, 0));
-  *G = A; /* PETSc wants a matrix and does not look at it, unless it makes blocks of ASM by a coarsening of its own */
+  *G = A; /* PETSc needs a matrix here, and reads it only to form blocks of ASM by its own coarsening */
 #if PETSC_VERSION_GE(3, 20, 0)
   if (gamg->asm_hem_aggs) {
     PetscCall((*agg->base.creategraph)(pc, A, G));
@@ -518,7 +518,7 @@ static PetscErrorCode PCAmbAggSetHooks(PC pc, const PCAmbAgg *agg, PetscBool on)
 static const char *const AmbAggFors[] = {"gpu", "all", "none", "PCAmbAggFor", "PCAMBAGG_FOR_", NULL};
 static PCAmbAggFor       AmbAggFor    = PCAMBAGG_FOR_GPU; /* -petscamb_for_gamg */
 
-/* Sets whether ambagg sets up a PCGAMG whose type nobody chose. It does not if the user chose a coarsener, which belongs to agg. */
+/* Sets whether ambagg sets up a PCGAMG without a chosen type. It does not if the user chose a coarsener, which belongs to agg. */
 static PetscErrorCode PCAmbAggQualifies(PC pc, PetscBool *qualifies)
 {
   const MatShadowFormat *format;
@@ -538,7 +538,7 @@ static PetscErrorCode PCAmbAggQualifies(PC pc, PetscBool *qualifies)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* PETSc would factor the coarsest level in the first solve. Of an MPI matrix it factors the diagonal block, for which nobody has chosen the side of the solves yet. */
+/* PETSc would factor the coarsest level in the first solve. Of an MPI matrix it factors the diagonal block, and the side of these solves, host or GPU, is not chosen yet. */
 static PetscErrorCode PCAmbAggSetUpCoarsest(PC pc)
 {
   PetscInt  levels;

@@ -41,7 +41,7 @@ SYS_DEVICE PetscErrorCode AmbAggOnDevice(Mat, PetscBool *on) SYS_STUB(PETSC_SUCC
 SYS_DEVICE PetscErrorCode AmbAggDeviceTrim(Mat) SYS_STUB(PETSC_SUCCESS);
 SYS_DEVICE PetscErrorCode AmbAggDeviceGraph(AmbAggLevel *, PetscBool *done) SYS_STUB(PETSC_SUCCESS);
 SYS_DEVICE PetscErrorCode AmbAggDeviceCoarsen(AmbAggLevel *, const AggOptions *, int *rounds, PetscBool *done) SYS_STUB(PETSC_SUCCESS);
-SYS_DEVICE PetscErrorCode AmbAggDeviceFetch(AmbAggLevel *) SYS_STUB(PETSC_SUCCESS); /* brings the aggregates to the host */
+SYS_DEVICE PetscErrorCode AmbAggDeviceFetch(AmbAggLevel *) SYS_STUB(PETSC_SUCCESS); /* copies the aggregates to the host */
 SYS_DEVICE PetscErrorCode AmbAggDeviceFactor(AmbAggLevel *, PetscInt nvec, const PetscReal data[], PetscReal **coarse, PetscBool *done) SYS_STUB(PETSC_SUCCESS);
 SYS_DEVICE PetscErrorCode AmbAggDeviceDestroy(AmbAggLevel *) SYS_STUB(PETSC_SUCCESS);
 
