@@ -17,7 +17,7 @@
    the kernel ends for any number of resident warps. One launch solves a triangle, for several right-hand sides too; its time is the larger of bytes over bandwidth and
    of levels times the latency of a write and a read through the L2 cache.
 
-   Work space: two numbers a row and right-hand side. The rows of L and U have different positions, and each launch restores the NaNs that the other one needs.
+   Work space: two numbers a row and right-hand side. The positions of U's rows differ from those of L, and each launch restores the NaNs that the other one needs.
 
    Complexity: O(nonzeros) for the analysis, once a pattern.
 
