@@ -177,7 +177,7 @@ def configure(args, argv, log):
               ("AMB_GPU", "1" if use_cuda and ambcheck.gpu_driver() else ""), ("AMB_OPENMP", "1" if openmp else ""), ("AMB_POOL", "1" if pool else ""), ("AMB_ZLIB", "1" if zlib else ""), ("AMB_LZMA", "1" if lzma else ""), ("AMB_BZ2", "1" if bz2 else ""), ("AMB_MPIUNI", "1" if found.uni else ""),
               ("AMB_MPIEXEC", found.mpiexec() or ""), ("AMB_EXAMPLES_SRC", examples or ""), ("AMB_STUBS", stubs if needs_stubs else "")]
     flags = [("AMB_CC", quoted(([ccache] if ccache else []) + cc)), ("AMB_LINK", quoted(cc)), ("AMB_INCLUDES", quoted(includes + (nccl[0] if nccl else []))), ("AMB_LIBS", quoted(libs + ["-lz"] * zlib + ["-llzma"] * lzma + ["-lbz2"] * bz2 + ["-lm"])),
-             ("AMB_OPENMP_FLAGS", "-fopenmp" if openmp else ""), ("AMB_VISIBILITY", "-fvisibility=hidden" if found.hidden else ""),
+             ("AMB_OPENMP_FLAGS", "-fopenmp" if openmp else "-Wno-unknown-pragmas"), ("AMB_VISIBILITY", "-fvisibility=hidden" if found.hidden else ""),
              ("AMB_WERROR", "-Werror" if tested else ""), ("AMB_AVX512_FLAGS", " ".join(ambcheck.AVX512_FLAGS) if avx512 else ""), ("AMB_AVX2_FLAGS", " ".join(ambcheck.AVX2_FLAGS) if avx2 else ""),
              ("AMB_UNPACK_FLAGS", " ".join("-DPETSCAMB_HAVE_" + name for name, has in (("LZMA", lzma), ("BZ2", bz2)) if has)), ("AMB_CFLAGS", quoted(own)), ("AMB_LDFLAGS", quoted(shlex.split(args.LDFLAGS or ""))), ("AMB_NVCC", quoted([cuda["nvcc"]]) if cuda else ""), ("AMB_CXX", cxx or ""),
              ("AMB_GENCODE", " ".join(gencode)), ("AMB_CUDA_LIBS", quoted(shlex.split(found.vars.get("CUDA_LIB", "")) + (nccl[1] + ["-ldl"] if nccl else []) + ["-lstdc++"]) if use_cuda else ""), ("AMB_PREFIX", args.prefix), ("AMB_SUFFIX", suffix),

@@ -21,9 +21,7 @@ static void RowsMult(const Rows *rows, const PetscScalar *x, const PetscScalar *
   const PetscInt *restrict i = rows->i, *restrict j = rows->j;
   const PetscScalar *restrict a = rows->a;
 
-#if defined(_OPENMP)
-  #pragma omp parallel for schedule(static)
-#endif
+#pragma omp parallel for schedule(static)
   for (PetscInt r = 0; r < rows->m; r++) {
     PetscScalar sum = z ? z[r] : 0.0;
 
@@ -91,9 +89,7 @@ static PetscErrorCode PeerSample_CSR(Contender c, Case *k, PetscLogDouble *secon
   PetscCall(MatDenseGetArrayRead(c->factor[1], &d2));
   PetscCall(MatSeqAIJGetArray(c->sampled, &a));
   PetscCall(MachineTime(&t0));
-#if defined(_OPENMP)
-  #pragma omp parallel for schedule(static)
-#endif
+#pragma omp parallel for schedule(static)
   for (PetscInt r = 0; r < rows->m; r++) {
     for (PetscInt l = rows->i[r]; l < rows->i[r + 1]; l++) {
       PetscScalar sum = 0.0;

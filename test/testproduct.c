@@ -19,13 +19,7 @@ PetscErrorCode TestOperandsCreate(Mat A, Mat P, TestOperands *o)
 
 PetscErrorCode TestOperandsDestroy(TestOperands *o)
 {
-  PetscFunctionBeginUser;
-  PetscCall(MatDestroy(&o->A));
-  PetscCall(MatDestroy(&o->P));
-  PetscCall(MatDestroy(&o->L));
-  PetscCall(MatDestroy(&o->X));
-  PetscCall(MatDestroy(&o->Y));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return TestDestroy(&o->A, &o->P, &o->L, &o->X, &o->Y);
 }
 
 Mat TestOperand(const TestOperands *o, char letter)

@@ -509,11 +509,10 @@ PetscErrorCode TestPairCreate(const TestShape *shape, Mat *A, Mat *R)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode TestPairDestroy(Mat *A, Mat *R)
+PetscErrorCode TestDestroyObjects(void *const object[])
 {
   PetscFunctionBeginUser;
-  PetscCall(MatDestroy(A));
-  PetscCall(MatDestroy(R));
+  for (; *object; object++) PetscCall(PetscObjectDestroy((PetscObject *)*object));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -577,9 +576,7 @@ PetscErrorCode TestTypeFull(PetscMPIInt size, char type[], size_t len)
 
 PetscErrorCode TestOnDevice(Mat A, PetscBool *device)
 {
-  PetscFunctionBeginUser;
-  PetscCall(PetscObjectTypeCompareAny((PetscObject)A, device, MATSEQAIJCUSPARSE, MATMPIAIJCUSPARSE, ""));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return PetscObjectTypeCompareAny((PetscObject)A, device, MATSEQAIJCUSPARSE, MATMPIAIJCUSPARSE, "");
 }
 
 /* On the GPU a matrix of ours has a shadow, and another name */
@@ -648,8 +645,7 @@ PetscErrorCode TestMultiply(Mat A, PetscInt times)
   PetscCall(MatCreateVecs(A, &x, &y));
   PetscCall(VecSet(x, 1.0));
   for (PetscInt k = 0; k < times; k++) PetscCall(MatMult(A, x, y));
-  PetscCall(VecDestroy(&x));
-  PetscCall(VecDestroy(&y));
+  PetscCall(TestDestroy(&x, &y));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -780,10 +776,7 @@ static PetscErrorCode DiffMults(TestDiff *d, Mat A, Mat R, Vec right, Vec left, 
   PetscCall(TestDiffVec(d, "MatMultAdd()", y, z, scale));
   PetscCall(MatMultAdd(A, x, w, w));
   PetscCall(TestDiffVec(d, "MatMultAdd() in place", w, z, scale));
-  PetscCall(VecDestroy(&x));
-  PetscCall(VecDestroy(&y));
-  PetscCall(VecDestroy(&z));
-  PetscCall(VecDestroy(&w));
+  PetscCall(TestDestroy(&x, &y, &z, &w));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -807,10 +800,7 @@ static PetscErrorCode DiffMultTransposes(TestDiff *d, Mat A, Mat R, Vec right, V
   PetscCall(TestDiffVec(d, "MatMultTransposeAdd()", y, z, scale));
   PetscCall(MatMultTransposeAdd(A, x, w, w));
   PetscCall(TestDiffVec(d, "MatMultTransposeAdd() in place", w, z, scale));
-  PetscCall(VecDestroy(&x));
-  PetscCall(VecDestroy(&y));
-  PetscCall(VecDestroy(&z));
-  PetscCall(VecDestroy(&w));
+  PetscCall(TestDestroy(&x, &y, &z, &w));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -875,8 +865,7 @@ PetscErrorCode TestDiffMat(TestDiff *d, Mat A, Mat R)
   PetscCall(DiffMults(d, A, R, cols, rows, rows));
   PetscCall(DiffMultTransposes(d, A, R, cols, rows, cols));
   PetscCall(TestDiffRows(d, A, R));
-  PetscCall(VecDestroy(&rows));
-  PetscCall(VecDestroy(&cols));
+  PetscCall(TestDestroy(&rows, &cols));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -908,7 +897,7 @@ PetscErrorCode TestCompareAndDestroy(TestDiff *d, const TestShape *shape, Mat *A
   PetscCall(TestDiffPlain(d, R));
   PetscCall(TestDiffType(d, *A));
   PetscCall(TestDiffMat(d, *A, R));
-  PetscCall(TestPairDestroy(A, &R));
+  PetscCall(TestDestroy(A, &R));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -1067,8 +1056,6 @@ PetscErrorCode TestSolve(const TestShape *shape, const char options[], PetscReal
   PetscCall(KSPGetIterationNumber(ksp, its));
   PetscCall(KSPDestroy(&ksp));
   PetscCall(PetscOptionsDestroy(&database));
-  PetscCall(VecDestroy(&x));
-  PetscCall(VecDestroy(&b));
-  PetscCall(MatDestroy(&A));
+  PetscCall(TestDestroy(&x, &b, &A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

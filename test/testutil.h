@@ -152,7 +152,10 @@ PetscErrorCode TestReferenceInodes(const TestShape *shape);
 
 /* The matrix under test and its reference */
 PetscErrorCode TestPairCreate(const TestShape *shape, Mat *A, Mat *R);
-PetscErrorCode TestPairDestroy(Mat *A, Mat *R);
+
+/* TestDestroy(&x, &A, ...) destroys vectors, matrices, solvers and other objects of PETSc, in order */
+PetscErrorCode TestDestroyObjects(void *const object[]);
+#define TestDestroy(...) TestDestroyObjects((void *const[]){__VA_ARGS__, NULL})
 
 /* ------------------------------------------------------- comparisons ------------------------------------------------------- */
 

@@ -3,7 +3,7 @@
    All threads sort entries in any order by their rows, stably.
 
    Each thread has consecutive entries. It counts them in every bucket of some neighbouring rows (BucketsCount()), and then knows where its own
-   go (BucketsPut()). At last each bucket is sorted by itself (BucketsSort()). A thread writes at a few thousand places at a time, which caches and page tables can follow; without
+   go (BucketsPut()). At last each bucket is sorted (BucketsSort()). A thread writes at a few thousand places at a time, which caches and page tables can follow; without
    buckets it would write to a place without an order for each entry. The result is the same for any number of threads.
 */
 #pragma once

@@ -350,7 +350,7 @@ WIDEST_VECTORS static void GraphEdges(PetscInt64 e, PetscInt scale, const unsign
   }
 }
 
-/* Sorts rows of n entries and adds up those at the same place, which leaves gaps between rows */
+/* Sorts rows of n entries and adds up those at the same place, with gaps between rows afterwards */
 static PetscErrorCode LocalRowsMerge(LocalRows *rows, PetscInt n, const char name[])
 {
   PetscInt    *J;

@@ -15,7 +15,7 @@ typedef struct {
 
 #define STORED 16 /* formats, at most */
 
-/* Gives freed memory back to the system. Open MPI tells malloc() to keep it, and the next step needs other sizes. */
+/* Returns freed memory to the system. Open MPI sets malloc() to retain it, and the next step needs other sizes. */
 static void MemoryReturn(void)
 {
 #if defined(__GLIBC__)
@@ -23,7 +23,7 @@ static void MemoryReturn(void)
 #endif
 }
 
-/* Converts the matrix, even if the format brings no gain, and gets the figures of the format */
+/* Converts the matrix, even if the format does not gain, and gets the figures of the format */
 static PetscErrorCode StoredShadow(Mat A, const char type[], Stored *s)
 {
   MatShadowInfo  info;

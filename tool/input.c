@@ -43,7 +43,7 @@ static PetscErrorCode InputCheckPetsc(MPI_Comm comm, const char name[])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Is there a file, or anything else, of this name? Process 0 decides. */
+/* Sets whether a file, or anything else, has this name. Process 0 decides. */
 static PetscErrorCode InputExists(MPI_Comm comm, const char name[], PetscBool *exists)
 {
   PetscMPIInt rank;

@@ -98,9 +98,7 @@ PetscErrorCode MachineRead(const Machine *machine, size_t bytes, int kernel, Pet
 
   PetscFunctionBegin;
   PetscCall(MachineTime(&t0));
-#if defined(_OPENMP)
-  #pragma omp parallel reduction(+ : sum)
-#endif
+#pragma omp parallel reduction(+ : sum)
   {
     size_t first, length;
 
@@ -121,9 +119,7 @@ static PetscErrorCode MachineCopy(const Machine *machine, PetscLogDouble *second
 
   PetscFunctionBegin;
   PetscCall(MachineTime(&t0));
-#if defined(_OPENMP)
-  #pragma omp parallel
-#endif
+#pragma omp parallel
   {
     size_t first, length;
 
@@ -211,9 +207,7 @@ PetscErrorCode MachineCreate(MPI_Comm comm, Machine *machine)
 #if defined(MADV_HUGEPAGE)
   (void)madvise(machine->buffer, machine->bytes, MADV_HUGEPAGE);
 #endif
-#if defined(_OPENMP)
-  #pragma omp parallel
-#endif
+#pragma omp parallel
   {
     size_t first, length;
 

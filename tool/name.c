@@ -9,7 +9,7 @@
 /* Types that PETSc has, but that not every PETSc is built with */
 static const char *const Optional[] = {MATAIJCUSPARSE, MATAIJHIPSPARSE, MATAIJKOKKOS, MATAIJVIENNACL, MATAIJMKL, MATBAIJMKL, MATHYPRE, MATELEMENTAL, MATSCALAPACK};
 
-/* Is it a Mat type of this PETSc, by its root name or its full name? */
+/* Sets whether it is a Mat type of this PETSc, by its root name or its full name */
 static PetscErrorCode MatTypeExists(const char type[], PetscBool *exists)
 {
   PetscErrorCode ierr;
@@ -39,7 +39,7 @@ PetscErrorCode NameSplitPrefix(char type[], size_t n, char prefix[])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Raises an error if a type has no meaning: no peer has this name, and no PETSc has a Mat type of this name. A part behind a slash or an @ is not looked at. */
+/* Raises an error if a type has no meaning: no peer has this name, and no PETSc has a Mat type of this name. A part behind a slash or an @ is ignored. */
 PetscErrorCode NameCheckType(MPI_Comm comm, const char name[], PetscInt npeers, const char *const peers[])
 {
   const char *const *ours;

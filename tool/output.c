@@ -39,7 +39,7 @@ PetscErrorCode ReportOpen(MPI_Comm comm, const char name[], FILE **f)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Ends a file, or the standard output, which has no name; NULL on other processes. What could not be written whole is cut to nothing, so that nobody takes it for whole;
+/* Ends a file, or the standard output, which has no name; NULL on other processes. An incomplete file is cut to length 0, so that no reader takes it for complete;
    but rows that were measured one after the other stay. */
 PetscErrorCode ReportClose(const char name[], PetscBool rows, FILE *f)
 {

@@ -69,7 +69,7 @@ static PetscErrorCode Round(Mat A, Vec b, Solver *s, PetscInt round)
   else PetscCall(MatConvert(A, s->type, MAT_INITIAL_MATRIX, &B));
   PetscCall(MatCreateVecs(B, &x, &c)); /* on the device if the matrix is there */
   PetscCall(VecCopy(b, x));
-  PetscCall(MatMult(B, x, c)); /* brings the matrix to the device */
+  PetscCall(MatMult(B, x, c)); /* copies the matrix to the device */
   PetscCall(VecCopy(b, c));
   PetscCall(KSPCreate(PetscObjectComm((PetscObject)A), &ksp));
   PetscCall(KSPSetOperators(ksp, B, B));

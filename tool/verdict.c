@@ -2,7 +2,7 @@
 /*
    The verdict of petscamb info: the Mat type to take, the speed to expect, and after how many products the conversion has paid.
 
-   The library decides, as for -mat_type autosparse with -mat_shadow_tune model; this file only asks it. The cost of the conversion is timed on this machine.
+   The library decides, as for -mat_type autosparse with -mat_shadow_tune model; this file prints its decision. The cost of the conversion is timed on this machine.
 */
 #include "tool.h"
 

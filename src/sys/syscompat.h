@@ -27,6 +27,31 @@ typedef PetscOptionItems PetscAMBOptionItems;
   #define PetscAMBCtxGet(arg) (*(void **)(arg))
 #endif
 
+/* As PETSc's functions of these names, 3.23: composes an object with a context, which destroy() ends with it; gets the context, or NULL */
+static inline PetscErrorCode PetscAMBObjectContainerCompose(PetscObject obj, const char name[], void *ctx, PetscErrorCode (*destroy)(PetscAMBCtxArgument))
+{
+  PetscContainer container;
+
+  PetscFunctionBegin;
+  PetscCall(PetscContainerCreate(PETSC_COMM_SELF, &container));
+  PetscCall(PetscContainerSetPointer(container, ctx));
+  PetscCall(PetscContainerSetCtxDestroy(container, destroy));
+  PetscCall(PetscObjectCompose(obj, name, (PetscObject)container));
+  PetscCall(PetscContainerDestroy(&container));
+  PetscFunctionReturn((PetscErrorCode)0);
+}
+
+static inline PetscErrorCode PetscAMBObjectContainerQuery(PetscObject obj, const char name[], void **ctx)
+{
+  PetscContainer container;
+
+  PetscFunctionBegin;
+  *ctx = NULL;
+  PetscCall(PetscObjectQuery(obj, name, (PetscObject *)&container));
+  if (container) PetscCall(PetscContainerGetPointer(container, ctx));
+  PetscFunctionReturn((PetscErrorCode)0);
+}
+
 /* The destructor of product data gets the data's address from 3.25 on */
 #if PETSC_VERSION_LT(3, 25, 0)
 typedef void *PetscAMBProductArgument;

@@ -6,9 +6,7 @@
 
 #include "sys/syscuda.h"
 
-#if defined(__cplusplus)
-extern "C" {
-#endif
+SYS_C_BEGIN
 
 /* Copies A into i, j and a, or only the values if i and j are NULL. diagonal_first: swaps each row's diagonal entry, if any, with its first entry. An
    A without entries may lack arrays; then nothing is written. */
@@ -17,6 +15,4 @@ void SysCopy(const SysCSR *A, int diagonal_first, SysInt *i, SysInt *j, SysScala
 /* The same on a device, where the other library may use its own streams: waits for the device before and after */
 SYS_DEVICE SysStatus SysCopyDevice(const SysCSR *A, int diagonal_first, SysInt *i, SysInt *j, SysScalar *a) SYS_STUB(SYS_SUCCESS);
 
-#if defined(__cplusplus)
-}
-#endif
+SYS_C_END

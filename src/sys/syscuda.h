@@ -6,9 +6,7 @@
 
 #include "sys/syscsr.h"
 
-#if defined(__cplusplus)
-extern "C" {
-#endif
+SYS_C_BEGIN
 
 typedef struct CUstream_st *SysStream; /* a cudaStream_t */
 
@@ -42,6 +40,4 @@ SYS_DEVICE SysStatus SysDeviceAllocate(void *memory, size_t bytes) SYS_STUB(SYS_
 /* Returns the text of this thread's last failed call, such as "cudaMalloc: out of memory" */
 SYS_DEVICE const char *SysDeviceErrorText(void) SYS_STUB("");
 
-#if defined(__cplusplus)
-}
-#endif
+SYS_C_END

@@ -16,6 +16,30 @@
   #define SYS_KERNELS_AVX2(kernels) (&kernels##Plain)
 #endif
 
+/* Define NameHostMult() and NameHostMultTranspose() of a format, which call the kernels for this processor. The transposed product sets up its data at
+   the first call. */
+#define SYS_HOST_MULT(Name) \
+  SysStatus Name##HostMult(void *data, const SysCSR *csr, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z, SysStream stream) \
+  { \
+    const Name##Host *A = (const Name##Host *)data; \
+\
+    (void)csr; \
+    (void)stream; \
+    (*A->kernels->mult)(A, alpha, x, beta, y, z); \
+    return SYS_SUCCESS; \
+  }
+#define SYS_HOST_MULT_TRANSPOSE(Name) \
+  SysStatus Name##HostMultTranspose(void *data, const SysCSR *csr, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z, SysStream stream) \
+  { \
+    Name##Host     *A      = (Name##Host *)data; \
+    const SysStatus status = Name##HostPrepareTranspose(A); \
+\
+    (void)csr; \
+    (void)stream; \
+    if (!status) (*A->kernels->multtranspose)(A, alpha, x, beta, y, z); \
+    return status; \
+  }
+
 /* Bytes of a register in a template of kernels, and numbers in it, at most eight: the compiler keeps longer vectors in memory */
 #if defined(__AVX512F__)
   #define SYS_REGISTER 64

@@ -71,9 +71,7 @@ static SYS_TABLE_INLINE int SysTableFind(const SysTable *T, const SysScalar *a)
   return -1;
 }
 
-#if defined(__cplusplus)
-extern "C" {
-#endif
+SYS_C_BEGIN
 
 void SysTableClear(SysTable *);
 
@@ -90,9 +88,7 @@ int SysTableCovers(SysTable *, int add, int64_t n, const SysScalar *);
 /* Encodes values that are all in the table */
 void SysTableEncode(const SysTable *, int64_t n, const SysScalar *, uint8_t *place);
 
-#if defined(__cplusplus)
-}
-#endif
+SYS_C_END
 
 /* Decodes n values; n is a multiple of 8 */
 static SYS_INLINE void SysTableDecode(const SysTable *T, int n, const uint8_t *place, SysScalar *a)

@@ -66,7 +66,7 @@ typedef struct {
   void       *data;
   int         n;
   atomic_uint next;          /* chunk of a loop with schedule(dynamic) */
-  atomic_uint turn, waiting; /* the chunk whose ordered part may run, and the members that wait for theirs */
+  atomic_uint turn, waiting; /* the chunk whose ordered part may run, and the members that wait for their turn */
 } SysTeam;
 
 /* The member that a thread runs */
@@ -287,7 +287,7 @@ static void PoolEnd(unsigned int n)
 #pragma weak omp_get_place_proc_ids
 
 /* Gets the processors for the workers; false if the system does not report them. If the program's OpenMP library has bound the caller to one place,
-   gets those of all places. */
+   gets the processors of all places. */
 static bool PoolProcessors(cpu_set_t *set)
 {
   if (sched_getaffinity(0, sizeof(*set), set)) return false;

@@ -7,6 +7,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Around the functions of a header that C and CUDA sources share */
+#if defined(__cplusplus)
+  #define SYS_C_BEGIN extern "C" {
+  #define SYS_C_END   }
+#else
+  #define SYS_C_BEGIN
+  #define SYS_C_END
+#endif
+
 #if !defined(SYS_TYPES_GIVEN)
   #include <petscconf.h>
   #if defined(PETSC_USE_REAL_SINGLE)

@@ -73,18 +73,14 @@ static void SysValuesChooseAndPlace(SysValuesChoice *V, int64_t n, const SysScal
     const SysTable empty = V->table;
     const int      f0 = fits, s0 = floats;
 
-#if defined(_OPENMP)
-  #pragma omp parallel num_threads(nworker) if (nworker > 1)
-#endif
+#pragma omp parallel num_threads(nworker) if (nworker > 1)
     {
       const int64_t nt = omp_get_num_threads(), t = omp_get_thread_num(), begin = n / nt * t, end = t == nt - 1 ? n : n / nt * (t + 1);
       SysTable      mine = empty;
       int           f = f0, s = s0;
 
       SysValuesFind(&mine, V->most, end - begin, a + begin, place, &f, &s);
-#if defined(_OPENMP)
-  #pragma omp critical(SysValuesChoose)
-#endif
+#pragma omp critical(SysValuesChoose)
       {
         fits = fits && f;
         floats &= s;
@@ -103,9 +99,7 @@ void SysValuesChoose(SysValuesChoice *V, int64_t n, const SysScalar *a, int nwor
 static void SysValuesEncode(const SysValuesChoice *V, const SysCSR *A, int nworker, uint8_t *place)
 {
   (void)nworker; /* unused without OpenMP */
-#if defined(_OPENMP)
-  #pragma omp parallel num_threads(nworker) if (nworker > 1)
-#endif
+#pragma omp parallel num_threads(nworker) if (nworker > 1)
   {
     const int64_t nt = omp_get_num_threads(), t = omp_get_thread_num(), begin = A->nz * t / nt, end = A->nz * (t + 1) / nt;
 

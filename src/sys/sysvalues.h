@@ -113,9 +113,7 @@ static SYS_INLINE void SysValuesPutZero(const SysStorage stored, void *val, int6
   else ((SysScalar *)val)[at] = 0;
 }
 
-#if defined(__cplusplus)
-extern "C" {
-#endif
+SYS_C_BEGIN
 
 /* Begins a choice before the first values exist; until then the storage is plain. most: limit of values besides 0 for a table with SYS_VALUES_EXACT. */
 void SysValuesBegin(SysValuesChoice *, SysValues asked, int most);
@@ -138,6 +136,4 @@ SysStatus SysValuesMakeRoom(SysValuesChoice *, const SysCSR *, size_t n, int fil
 /* Chooses the storage by given results: slot[] has the nonzero values' bits in any order, and 0 elsewhere */
 void SysValuesSelect(SysValuesChoice *, int nslot, const uint64_t slot[], int overflow, int floats);
 
-#if defined(__cplusplus)
-}
-#endif
+SYS_C_END

@@ -49,10 +49,7 @@ static PetscErrorCode Mult(DifferStep *s)
     else PetscCall(MatMultHermitianTransposeAdd(A, x, w, z));
     PetscCall(DifferNoteVec(s, "product with a vector", kind == 1 || kind == 3 ? (alias ? w : z) : kind == 7 ? z : y, Size(s)));
   }
-  PetscCall(VecDestroy(&x));
-  PetscCall(VecDestroy(&y));
-  PetscCall(VecDestroy(&w));
-  PetscCall(VecDestroy(&z));
+  PetscCall(TestDestroy(&x, &y, &w, &z));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -68,8 +65,7 @@ static PetscErrorCode ManyMults(DifferStep *s)
   PetscCall(TestVecSet(x, 4));
   for (int k = 0; k < 50; k++) PetscCall(MatMult(A, x, y));
   PetscCall(DifferNoteVec(s, "product with a vector", y, Size(s)));
-  PetscCall(VecDestroy(&x));
-  PetscCall(VecDestroy(&y));
+  PetscCall(TestDestroy(&x, &y));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -87,8 +83,7 @@ static PetscErrorCode Interpolate(DifferStep *s)
   PetscCall(TestVecSet(y, 7));
   PetscCall(MatRestrict(A, y, x));
   PetscCall(DifferNoteVec(s, "restriction", x, Size(s)));
-  PetscCall(VecDestroy(&x));
-  PetscCall(VecDestroy(&y));
+  PetscCall(TestDestroy(&x, &y));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -373,8 +368,7 @@ static PetscErrorCode Ordering(DifferStep *s)
   if (type == types[3] && (A->symmetric == PETSC_BOOL3_TRUE || A->structurally_symmetric == PETSC_BOOL3_TRUE)) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatGetOrdering(A, type, &rows, &cols));
   PetscCall(DifferNoteIS(s, "ordering", rows));
-  PetscCall(ISDestroy(&rows));
-  PetscCall(ISDestroy(&cols));
+  PetscCall(TestDestroy(&rows, &cols));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -52,8 +52,7 @@ static PetscErrorCode DiagonalScale(DifferStep *s)
   PetscCall(Vector(s, A, PETSC_TRUE, &l));
   PetscCall(Vector(s, A, PETSC_FALSE, &r));
   PetscCall(MatDiagonalScale(A, which == 1 ? NULL : l, which == 0 ? NULL : r));
-  PetscCall(VecDestroy(&l));
-  PetscCall(VecDestroy(&r));
+  PetscCall(TestDestroy(&l, &r));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -98,8 +97,7 @@ static PetscErrorCode ZeroRows(DifferStep *s)
   if (DifferDraw(s, 2)) PetscCall(MatZeroRows(A, n, rows, diagonal, x, b));
   else PetscCall(MatZeroRowsColumns(A, n, rows, diagonal, x, b));
   if (b) PetscCall(DifferNoteVec(s, "right-hand side", b, 1e3));
-  PetscCall(VecDestroy(&x));
-  PetscCall(VecDestroy(&b));
+  PetscCall(TestDestroy(&x, &b));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -344,8 +342,7 @@ static PetscErrorCode HeaderReplace(DifferStep *s)
     PetscCall(MatCreateVecs(B, &x, &y));
     PetscCall(VecSet(x, 1.0));
     PetscCall(MatMult(B, x, y));
-    PetscCall(VecDestroy(&x));
-    PetscCall(VecDestroy(&y));
+    PetscCall(TestDestroy(&x, &y));
   }
   s->merged = PETSC_TRUE;
   PetscCall(MatHeaderReplace(A, &B));

@@ -344,8 +344,7 @@ static PetscErrorCode DiffPair(DifferStep *s, const DifferPair *pair, PetscBool 
   }
   PetscCall(TestDiffMult(d, A, R, rows));
   PetscCall(TestDiffMultTranspose(d, A, R, cols));
-  PetscCall(VecDestroy(&rows));
-  PetscCall(VecDestroy(&cols));
+  PetscCall(TestDestroy(&rows, &cols));
   PetscCall(Reduce(d));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

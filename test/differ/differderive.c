@@ -65,9 +65,7 @@ static PetscErrorCode Explicit(DifferStep *s)
   PetscCall(TestVecSet(x, 3));
   PetscCall(MatMult(B, x, y));
   PetscCall(DifferNoteVec(s, "product", y, 100 * (1 + s->pool->pair[s->picks[0]].norm) * (1 + s->pool->pair[s->picks[0]].norm)));
-  PetscCall(VecDestroy(&x));
-  PetscCall(VecDestroy(&y));
-  PetscCall(MatDestroy(&B));
+  PetscCall(TestDestroy(&x, &y, &B));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -111,8 +109,7 @@ static PetscErrorCode SubMatrix(DifferStep *s)
     PetscCall(MatScale(A, 2.0));
     PetscCall(MatCreateSubMatrix(A, rows, cols, MAT_REUSE_MATRIX, &B));
   }
-  PetscCall(ISDestroy(&rows));
-  PetscCall(ISDestroy(&cols));
+  PetscCall(TestDestroy(&rows, &cols));
   PetscCall(DifferGive(s, DifferIsOurs(s, 0), B));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -139,8 +136,7 @@ static PetscErrorCode SubMatrices(DifferStep *s)
   }
   for (PetscInt k = 0; k < n; k++) {
     PetscCall(DifferNoteMat(s, "sub-matrix", B[k], 0));
-    PetscCall(ISDestroy(&rows[k]));
-    PetscCall(ISDestroy(&cols[k]));
+    PetscCall(TestDestroy(&rows[k], &cols[k]));
   }
   if (DifferDraw(s, 2)) {
     PetscCall(MatDuplicate(B[0], MAT_COPY_VALUES, &A)); /* transposed in place, the sub-matrix itself keeps a destructor of which MatHeaderMerge() has freed the data */
@@ -164,8 +160,7 @@ static PetscErrorCode Permute(DifferStep *s)
   PetscCall(ISCreateStride(PetscObjectComm((PetscObject)A), A->cmap->n, A->cmap->rstart, 1, &cols));
   PetscCall(ISSetPermutation(cols));
   PetscCall(MatPermute(A, is, cols, &B));
-  PetscCall(ISDestroy(&is));
-  PetscCall(ISDestroy(&cols));
+  PetscCall(TestDestroy(&is, &cols));
   PetscCall(PetscStrbeginswith(((PetscObject)A)->type_name, MATSEQAIJ, &seq));
   PetscCall(DifferGive(s, (PetscBool)(seq && DifferIsOurs(s, 0)), B)); /* PETSc fixes the type of that of an MPI matrix */
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -263,8 +258,7 @@ static PetscErrorCode SubMatrixVirtual(DifferStep *s)
   whole = (PetscBool)(n[0] % PetscAbs(A->rmap->bs) == 0 && n[1] % PetscAbs(A->cmap->bs) == 0);
   PetscCall(DifferOnAll(1, &whole));
   if (!whole) { /* the sub-matrix takes the block sizes over, and a part of a block is an error of single processes */
-    PetscCall(ISDestroy(&rows));
-    PetscCall(ISDestroy(&cols));
+    PetscCall(TestDestroy(&rows, &cols));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(MatCreateSubMatrixVirtual(A, rows, cols, &B));
@@ -272,11 +266,7 @@ static PetscErrorCode SubMatrixVirtual(DifferStep *s)
   PetscCall(TestVecSet(x, 5));
   PetscCall(MatMult(B, x, y));
   PetscCall(DifferNoteVec(s, "product", y, 100 * (1 + s->pool->pair[s->picks[0]].norm)));
-  PetscCall(VecDestroy(&x));
-  PetscCall(VecDestroy(&y));
-  PetscCall(MatDestroy(&B));
-  PetscCall(ISDestroy(&rows));
-  PetscCall(ISDestroy(&cols));
+  PetscCall(TestDestroy(&x, &y, &B, &rows, &cols));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -424,9 +414,7 @@ static PetscErrorCode ConvertShell(DifferStep *s)
   PetscCall(TestVecSet(x, 2));
   PetscCall(MatMult(B, x, y));
   PetscCall(DifferNoteVec(s, "product", y, 100 * (1 + s->pool->pair[s->picks[0]].norm)));
-  PetscCall(VecDestroy(&x));
-  PetscCall(VecDestroy(&y));
-  PetscCall(MatDestroy(&B));
+  PetscCall(TestDestroy(&x, &y, &B));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

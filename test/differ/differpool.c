@@ -47,9 +47,7 @@ PetscBool DifferForAIJ(void)
 
 PetscErrorCode DifferSetThird(const char name[])
 {
-  PetscFunctionBeginUser;
-  PetscCall(PetscStrncpy(third, name ? name : "", sizeof(third)));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return PetscStrncpy(third, name ? name : "", sizeof(third));
 }
 
 const char *DifferThird(void)
@@ -451,16 +449,12 @@ static PetscErrorCode Reduce(PetscInt n, PetscBool flags[], MPI_Op op)
 
 PetscErrorCode DifferOnAll(PetscInt n, PetscBool flags[])
 {
-  PetscFunctionBeginUser;
-  PetscCall(Reduce(n, flags, MPI_MIN));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return Reduce(n, flags, MPI_MIN);
 }
 
 PetscErrorCode DifferOnAny(PetscInt n, PetscBool flags[])
 {
-  PetscFunctionBeginUser;
-  PetscCall(Reduce(n, flags, MPI_MAX));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return Reduce(n, flags, MPI_MAX);
 }
 
 /* ------------------------------------------------------- patterns and values ------------------------------------------------------- */

@@ -245,8 +245,7 @@ static PetscErrorCode WithDense(DifferStep *s)
     else PetscCall(MatMatMult(A, B, MAT_REUSE_MATRIX, PETSC_DEFAULT, &C));
   }
   PetscCall(DifferNoteMat(s, "product with a dense matrix", C, 100 * (1 + s->pool->pair[s->picks[0]].norm)));
-  PetscCall(MatDestroy(&B));
-  PetscCall(MatDestroy(&C));
+  PetscCall(TestDestroy(&B, &C));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

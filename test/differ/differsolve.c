@@ -44,9 +44,7 @@ static PetscErrorCode Relax(DifferStep *s)
   PetscCall(TestVecSet(b, 2));
   PetscCall(MatSOR(B, b, 1.0, (MatSORType)(types[type] | (zero ? SOR_ZERO_INITIAL_GUESS : 0)), 0.0, 2, 1, x));
   PetscCall(DifferNoteVec(s, "relaxation", x, 100));
-  PetscCall(VecDestroy(&x));
-  PetscCall(VecDestroy(&b));
-  PetscCall(MatDestroy(&B));
+  PetscCall(TestDestroy(&x, &b, &B));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -82,12 +80,7 @@ static PetscErrorCode Factor(DifferStep *s)
   PetscCall(TestVecSet(b, 2));
   for (int k = 0; k < (own ? 25 : 1); k++) PetscCall(MatSolve(F, b, x)); /* on the host the layout follows some solves */
   PetscCall(DifferNoteVec(s, "solution", x, 100));
-  PetscCall(VecDestroy(&x));
-  PetscCall(VecDestroy(&b));
-  PetscCall(ISDestroy(&rows));
-  PetscCall(ISDestroy(&cols));
-  PetscCall(MatDestroy(&F));
-  PetscCall(MatDestroy(&B));
+  PetscCall(TestDestroy(&x, &b, &rows, &cols, &F, &B));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -113,8 +106,7 @@ static PetscErrorCode NoteSolve(DifferStep *s, KSP ksp, Mat A)
   }
   PetscCall(PetscObjectTypeCompare((PetscObject)ksp, KSPPIPECG, &pipelined)); /* a step of PIPECG is begun before it looks at the residual: after an exact solution it has any length */
   if (!pipelined || norm > 1e-10) PetscCall(DifferNoteVec(s, "solution", x, 1 / PETSC_SQRT_MACHINE_EPSILON));
-  PetscCall(VecDestroy(&x));
-  PetscCall(VecDestroy(&b));
+  PetscCall(TestDestroy(&x, &b));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -137,8 +129,7 @@ static PetscErrorCode Krylov(DifferStep *s)
   PetscCall(PCSetType(pc, name));
   PetscCall(KSPSetTolerances(ksp, 1e-30, 1e-300, 1e100, 3)); /* the iterations are the same whatever rounding does */
   PetscCall(NoteSolve(s, ksp, B));
-  PetscCall(KSPDestroy(&ksp));
-  PetscCall(MatDestroy(&B));
+  PetscCall(TestDestroy(&ksp, &B));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -207,8 +198,7 @@ static PetscErrorCode Gamg(DifferStep *s)
     PetscCall(NoteLevels(s, pc, 20));
     PetscCall(NoteSolve(s, ksp, B));
   }
-  PetscCall(KSPDestroy(&ksp));
-  PetscCall(MatDestroy(&B));
+  PetscCall(TestDestroy(&ksp, &B));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -257,8 +247,7 @@ static PetscErrorCode Multigrid(DifferStep *s)
     PetscCall(KSPSetUp(ksp));
     PetscCall(NoteLevels(s, pc, 2 * scale));
   }
-  PetscCall(KSPDestroy(&ksp));
-  PetscCall(MatDestroy(&B));
+  PetscCall(TestDestroy(&ksp, &B));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -196,11 +196,7 @@ static PetscErrorCode CheckWidth(TestDiff *d, const Batch *B, MatBatch batch, Pe
   PetscCall(DiffProduct(d, "MatBatchMultAdd()", B, factor, PETSC_FALSE, width, D, E, G));
   PetscCall(MatBatchMultTranspose(batch, width, E, F));
   PetscCall(DiffProduct(d, "MatBatchMultTranspose()", B, factor, PETSC_TRUE, width, E, NULL, F));
-  PetscCall(VecDestroy(&D));
-  PetscCall(VecDestroy(&C));
-  PetscCall(VecDestroy(&E));
-  PetscCall(VecDestroy(&F));
-  PetscCall(VecDestroy(&G));
+  PetscCall(TestDestroy(&D, &C, &E, &F, &G));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -224,23 +220,17 @@ static PetscErrorCode CheckInput(TestDiff *d, Input input)
 
 static PetscErrorCode CheckRows(TestDiff *d)
 {
-  PetscFunctionBeginUser;
-  PetscCall(CheckInput(d, ROWS));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return CheckInput(d, ROWS);
 }
 
 static PetscErrorCode CheckEntries(TestDiff *d)
 {
-  PetscFunctionBeginUser;
-  PetscCall(CheckInput(d, ENTRIES));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return CheckInput(d, ENTRIES);
 }
 
 static PetscErrorCode CheckMats(TestDiff *d)
 {
-  PetscFunctionBeginUser;
-  PetscCall(CheckInput(d, MATS));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return CheckInput(d, MATS);
 }
 
 /* Values that the batch has not been made with, or other ones, after products of both kinds */
@@ -296,8 +286,7 @@ static PetscErrorCode CheckNotFinite(TestDiff *d)
     PetscCall(VecRestoreArray(D, &a));
     PetscCall(transpose ? MatBatchMultTranspose(batch, 19, D, C) : MatBatchMult(batch, 19, D, C));
     PetscCall(DiffProduct(d, "a product with NaN", &B, 1, (PetscBool)transpose, 19, D, NULL, C));
-    PetscCall(VecDestroy(&D));
-    PetscCall(VecDestroy(&C));
+    PetscCall(TestDestroy(&D, &C));
   }
   PetscCall(MatBatchDestroy(&batch));
   PetscCall(BatchDestroy(&B));
@@ -339,9 +328,7 @@ static PetscErrorCode CheckBits(TestDiff *d)
   for (int k = 0; k < 2; k++) {
     for (int t = 0; t < 2; t++) PetscCall(VecDestroy(&F[k][t]));
   }
-  PetscCall(VecDestroy(&C));
-  PetscCall(VecDestroy(&D));
-  PetscCall(VecDestroy(&E));
+  PetscCall(TestDestroy(&C, &D, &E));
   PetscCall(MatBatchDestroy(&again));
   PetscCall(MatBatchDestroy(&batch));
   PetscCall(BatchDestroy(&B));
@@ -367,8 +354,7 @@ static PetscErrorCode CheckOrder(TestDiff *d)
   PetscCall(VecGetArrayRead(C, &c));
   TestExpect(d, "another order of repeated entries", (PetscBool)(c[0] == ((a[0] + a[1]) + a[2]) + a[3]));
   PetscCall(VecRestoreArrayRead(C, &c));
-  PetscCall(VecDestroy(&D));
-  PetscCall(VecDestroy(&C));
+  PetscCall(TestDestroy(&D, &C));
   PetscCall(MatBatchDestroy(&batch));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -451,9 +437,7 @@ static PetscErrorCode CheckErrors(TestDiff *d)
   TestExpectError(d, PETSC_ERR_ARG_SIZ, "C has 6 numbers, but the batch has 5 columns, and 2 numbers belong to each", MatBatchMultTranspose(batch, 2, C, E));
   TestExpectError(d, PETSC_ERR_ARG_OUTOFRANGE, "give 0 or more", MatBatchMult(batch, -1, D, C));
   TestExpectError(d, PETSC_ERR_ARG_IDN, "use two vectors", MatBatchMult(batch, 2, D, D));
-  PetscCall(VecDestroy(&D));
-  PetscCall(VecDestroy(&C));
-  PetscCall(VecDestroy(&E));
+  PetscCall(TestDestroy(&D, &C, &E));
   PetscCall(MatBatchDestroy(&batch));
   TestExpectError(d, PETSC_ERR_ARG_OUTOFRANGE, "give 0 or more", MatBatchCreateCSR(PETSC_COMM_SELF, -1, m, n, i, j, a, &none));
   i[0] = 1;

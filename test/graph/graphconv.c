@@ -97,14 +97,7 @@ static PetscErrorCode LayerDestroy(Layer *l)
 {
   PetscFunctionBeginUser;
   PetscCall(GraphConvDestroy(&l->layer));
-  PetscCall(VecDestroy(&l->X));
-  PetscCall(VecDestroy(&l->W));
-  PetscCall(VecDestroy(&l->bias));
-  PetscCall(VecDestroy(&l->Y));
-  PetscCall(VecDestroy(&l->weight));
-  PetscCall(VecDestroy(&l->dX));
-  PetscCall(VecDestroy(&l->dW));
-  PetscCall(VecDestroy(&l->dbias));
+  PetscCall(TestDestroy(&l->X, &l->W, &l->bias, &l->Y, &l->weight, &l->dX, &l->dW, &l->dbias));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -200,8 +193,7 @@ static PetscErrorCode CheckLayers(TestDiff *d, PetscBool gradients)
         PetscCall(VecDuplicate(l.dbias, &dbias));
         PetscCall(GraphConvBackward(l.layer, l.X, l.W, l.weight, NULL, dW, dbias));
         PetscCall(DiffGradient(d, "dW without dX", &l, l.W, dW));
-        PetscCall(VecDestroy(&dW));
-        PetscCall(VecDestroy(&dbias));
+        PetscCall(TestDestroy(&dW, &dbias));
       }
       PetscCall(LayerDestroy(&l));
     }
@@ -212,16 +204,12 @@ static PetscErrorCode CheckLayers(TestDiff *d, PetscBool gradients)
 
 static PetscErrorCode CheckForward(TestDiff *d)
 {
-  PetscFunctionBeginUser;
-  PetscCall(CheckLayers(d, PETSC_FALSE));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return CheckLayers(d, PETSC_FALSE);
 }
 
 static PetscErrorCode CheckGradients(TestDiff *d)
 {
-  PetscFunctionBeginUser;
-  PetscCall(CheckLayers(d, PETSC_TRUE));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return CheckLayers(d, PETSC_TRUE);
 }
 
 /* Features, and what their derivatives become */
@@ -258,9 +246,7 @@ static PetscErrorCode CheckRectify(TestDiff *d)
   PetscCall(VecRestoreArrayRead(H, &h));
   PetscCall(VecRestoreArrayRead(dH, &dh));
   TestExpectError(d, PETSC_ERR_ARG_SIZ, "give each feature one", GraphConvRectifyBackward(H, few));
-  PetscCall(VecDestroy(&H));
-  PetscCall(VecDestroy(&dH));
-  PetscCall(VecDestroy(&few));
+  PetscCall(TestDestroy(&H, &dH, &few));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -191,7 +191,7 @@ build() {
       continue
     fi
     case $source in
-    *.c) { "$cc" -std=gnu11 $optimise -Wall -Wextra "${werror[@]}" -DSYS_TYPES_GIVEN "${defines[@]}" "$@" -Isrc -c -o "$dir/$type.o/$(basename "$source").o" "$source" || : >"$dir/$type.failed"; } && continue ;;
+    *.c) { "$cc" -std=gnu11 $optimise -Wall -Wextra -Wno-unknown-pragmas "${werror[@]}" -DSYS_TYPES_GIVEN "${defines[@]}" "$@" -Isrc -c -o "$dir/$type.o/$(basename "$source").o" "$source" || : >"$dir/$type.failed"; } && continue ;;
     esac
     { "$nvcc" $optimise "${fast[@]}" -std=c++17 -lineinfo "${arch[@]}" "${nvwerror[@]}" -Xcompiler -Wall,-Wextra,-Wno-unused-parameter -DSYS_TYPES_GIVEN "${defines[@]}" "$@" -Isrc -c -o "$dir/$type.o/$(basename "$source" .cu).o" "$source" || : >"$dir/$type.failed"; } &
   done

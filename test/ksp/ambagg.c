@@ -136,8 +136,7 @@ static PetscErrorCode SetRigid(const Problem *problem, Mat A)
   PetscCall(VecRestoreArrayWrite(x, &a));
   PetscCall(MatNullSpaceCreateRigidBody(x, &rigid));
   PetscCall(MatSetNearNullSpace(A, rigid));
-  PetscCall(MatNullSpaceDestroy(&rigid));
-  PetscCall(VecDestroy(&x));
+  PetscCall(TestDestroy(&rigid, &x));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -249,8 +248,7 @@ static PetscErrorCode SolverRun(Solver *s, Mat A, Figures *f)
     if (l == f->levels - 1) finest = info.nz_used;
     f->complexity += info.nz_used / finest;
   }
-  PetscCall(VecDestroy(&x));
-  PetscCall(VecDestroy(&b));
+  PetscCall(TestDestroy(&x, &b));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -417,8 +415,7 @@ static PetscErrorCode Graph(const char path[])
   PetscCall(MatAssemblyEnd(L, MAT_FINAL_ASSEMBLY));
   PetscCall(MatSetOption(L, MAT_SPD, PETSC_TRUE));
   PetscCall(Compare(&d, "Laplacian of a graph", L, "", MORE_PERCENT));
-  PetscCall(MatDestroy(&A));
-  PetscCall(MatDestroy(&L));
+  PetscCall(TestDestroy(&A, &L));
   PetscCall(TestReport("Laplacian of a graph", &d));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -793,8 +790,7 @@ static PetscErrorCode SetUpStays(void)
         PetscCall(MatCreateVecs(A, &x, &y));
         PetscCall(VecSet(x, 1));
         PetscCall(MatMult(A, x, y)); /* brings the matrix to the device, if it belongs there */
-        PetscCall(VecDestroy(&x));
-        PetscCall(VecDestroy(&y));
+        PetscCall(TestDestroy(&x, &y));
       }
       PetscCall(MatScale(A, 2));
       PetscCall(OnDeviceAlone(A, &alone));
@@ -1202,8 +1198,7 @@ static PetscErrorCode Refused(TestDiff *d)
   PetscCall(SolverCreate(B, PCGAMGAMBAGG, "", &s));
   TestExpectError(d, PETSC_ERR_SUP, "needs a matrix of type aij", SolverSetUp(&s, &levels));
   PetscCall(SolverDestroy(&s));
-  PetscCall(MatDestroy(&B));
-  PetscCall(MatDestroy(&A));
+  PetscCall(TestDestroy(&B, &A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

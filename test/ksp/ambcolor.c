@@ -172,9 +172,7 @@ static PetscErrorCode Levels(Mat A, MatOrderingType type, PetscInt *levels)
     *levels = PetscMax(*levels, level[r] + 1);
   }
   PetscCall(PetscFree(level));
-  PetscCall(MatDestroy(&B));
-  PetscCall(ISDestroy(&rows));
-  PetscCall(ISDestroy(&cols));
+  PetscCall(TestDestroy(&B, &rows, &cols));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -202,9 +200,7 @@ static PetscErrorCode Iterations(Mat A, const Problem *p, MatOrderingType type, 
   PetscCall(KSPGetIterationNumber(ksp, its));
   PetscCall(KSPGetConvergedReason(ksp, &reason));
   if (reason < 0) *its = -1;
-  PetscCall(KSPDestroy(&ksp));
-  PetscCall(VecDestroy(&x));
-  PetscCall(VecDestroy(&b));
+  PetscCall(TestDestroy(&ksp, &x, &b));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -313,11 +309,7 @@ static PetscErrorCode Permutations(TestDiff *d)
     PetscCall(MatGetOrdering(R, MATORDERINGAMBCOLOR, &again, &unused));
     PetscCall(ISEqual(rows, again, &same));
     TestExpect(d, "another order than with MATAIJ", same);
-    PetscCall(ISDestroy(&rows));
-    PetscCall(ISDestroy(&cols));
-    PetscCall(ISDestroy(&again));
-    PetscCall(ISDestroy(&unused));
-    PetscCall(TestPairDestroy(&A, &R));
+    PetscCall(TestDestroy(&rows, &cols, &again, &unused, &A, &R));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -342,8 +334,7 @@ static PetscErrorCode Blocks(TestDiff *d)
     }
     PetscCall(MatGetOrdering(A, MATORDERINGAMBCOLOR, &r, &c));
     PetscCall(IsPermutation(d, r, types[t] ? rows / 3 : rows, types[t] ? 1 : 3, "an ordering of blocks"));
-    PetscCall(ISDestroy(&r));
-    PetscCall(ISDestroy(&c));
+    PetscCall(TestDestroy(&r, &c));
     if (t < 2) {
       PetscCall(Iterations(A, t ? &problems[8] : &problems[10], MATORDERINGAMBCOLOR, &its)); /* ILU for BAIJ */
       TestExpect(d, "a solve with blocks diverges", (PetscBool)(its > 0 && its < 50));

@@ -119,14 +119,7 @@ static PetscErrorCode AsILU(TestDiff *d)
       PetscCall(MatShift(A, 0.5));
       PetscCall(PCSetOperators(ilu, B, B));
     }
-    PetscCall(VecDestroy(&bb));
-    PetscCall(VecDestroy(&xx));
-    PetscCall(VecDestroy(&b));
-    PetscCall(VecDestroy(&x));
-    PetscCall(VecDestroy(&y));
-    PetscCall(PCDestroy(&pc));
-    PetscCall(PCDestroy(&ilu));
-    PetscCall(MatDestroy(&A));
+    PetscCall(TestDestroy(&bb, &xx, &b, &x, &y, &pc, &ilu, &A));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -191,11 +184,7 @@ static PetscErrorCode DILU(TestDiff *d)
     PetscCall(VecRestoreArrayWrite(y, &product));
     PetscCall(VecRestoreArrayRead(x, &solution));
     PetscCall(Near(d, y, b, "DILU solves with another matrix"));
-    PetscCall(PCDestroy(&pc));
-    PetscCall(VecDestroy(&b));
-    PetscCall(VecDestroy(&x));
-    PetscCall(VecDestroy(&y));
-    PetscCall(MatDestroy(&A));
+    PetscCall(TestDestroy(&pc, &b, &x, &y, &A));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -246,11 +235,7 @@ static PetscErrorCode InverseOfChain(TestDiff *d, PetscBool transpose)
   PetscCall(VecRestoreArrayWrite(y, &to));
   PetscCall(VecRestoreArrayRead(b, &from));
   PetscCall(Near(d, x, y, "other inverses of a tridiagonal matrix"));
-  PetscCall(PCDestroy(&pc));
-  PetscCall(VecDestroy(&b));
-  PetscCall(VecDestroy(&x));
-  PetscCall(VecDestroy(&y));
-  PetscCall(MatDestroy(&A));
+  PetscCall(TestDestroy(&pc, &b, &x, &y, &A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -274,11 +259,7 @@ static PetscErrorCode InverseOfBlocks(TestDiff *d, MatOrderingType ordering, Pet
     PetscCall(Near(d, y, b, "inexact inverses of dense blocks"));
     PetscCall(MatShift(A, 3.0));
   }
-  PetscCall(PCDestroy(&pc));
-  PetscCall(VecDestroy(&b));
-  PetscCall(VecDestroy(&x));
-  PetscCall(VecDestroy(&y));
-  PetscCall(MatDestroy(&A));
+  PetscCall(TestDestroy(&pc, &b, &x, &y, &A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -348,12 +329,7 @@ static PetscErrorCode Changes(TestDiff *d)
     PetscCall(Near(d, x, y, "a set-up is not discarded"));
     PetscCall(PCDestroy(&fresh));
   }
-  PetscCall(PCDestroy(&pc));
-  PetscCall(VecDestroy(&b));
-  PetscCall(VecDestroy(&x));
-  PetscCall(VecDestroy(&y));
-  PetscCall(MatDestroy(&A));
-  PetscCall(MatDestroy(&B));
+  PetscCall(TestDestroy(&pc, &b, &x, &y, &A, &B));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -372,20 +348,16 @@ static PetscErrorCode Errors(TestDiff *d)
   PetscCall(MatConvert(A, MATBAIJ, MAT_INITIAL_MATRIX, &B));
   PetscCall(PCSetOperators(pc, B, B));
   TestExpectError(d, PETSC_ERR_SUP, "use -mat_type amb", PCSetUp(pc));
-  PetscCall(PCDestroy(&pc));
-  PetscCall(MatDestroy(&A));
-  PetscCall(MatDestroy(&B));
+  PetscCall(TestDestroy(&pc, &A, &B));
   PetscCall(TestShapeCreate(&missing, NULL, &A));
   PetscCall(Create(A, PC_AMBILU_DILU, MATORDERINGNATURAL, &pc));
   TestExpectError(d, PETSC_ERR_ARG_WRONGSTATE, "missing the diagonal entry of row 5", PCSetUp(pc));
-  PetscCall(PCDestroy(&pc));
-  PetscCall(MatDestroy(&A));
+  PetscCall(TestDestroy(&pc, &A));
   PetscCall(TestShapeCreate(&pivot, NULL, &A));
   PetscCall(Create(A, PC_AMBILU_DILU, MATORDERINGNATURAL, &pc));
   PetscCall(PCSetErrorIfFailure(pc, PETSC_TRUE));
   TestExpectError(d, PETSC_ERR_MAT_LU_ZRPVT, "zero pivot in row 7", PCSetUp(pc));
-  PetscCall(PCDestroy(&pc));
-  PetscCall(MatDestroy(&A));
+  PetscCall(TestDestroy(&pc, &A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

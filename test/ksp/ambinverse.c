@@ -55,11 +55,7 @@ static PetscErrorCode Apply(TestDiff *d)
   PetscCall(PCSetUp(pc));
   PetscCall(PCApply(pc, b, y));
   PetscCall(Near(d, y, 0.25, x, "another solution with new values"));
-  PetscCall(PCDestroy(&pc));
-  PetscCall(VecDestroy(&x));
-  PetscCall(VecDestroy(&y));
-  PetscCall(VecDestroy(&b));
-  PetscCall(MatDestroy(&A));
+  PetscCall(TestDestroy(&pc, &x, &y, &b, &A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -102,8 +98,7 @@ static PetscErrorCode Errors(TestDiff *d)
   PetscCall(PCSetType(pc, PCAMBINVERSE));
   if (nproc > 1) TestExpectError(d, PETSC_ERR_SUP, "use it for the blocks of PCBJACOBI", PCSetUp(pc));
   else TestExpectError(d, PETSC_ERR_ARG_OUTOFRANGE, "use PCLU", PCSetUp(pc));
-  PetscCall(PCDestroy(&pc));
-  PetscCall(MatDestroy(&A));
+  PetscCall(TestDestroy(&pc, &A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

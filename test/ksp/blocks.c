@@ -86,10 +86,7 @@ static PetscErrorCode Compare(TestDiff *d, PC petsc, PC own, PetscInt seed, Pets
   PetscCall(Near(d, "another result", y, x[0]));
   PetscCall(PCBlocksGet(own, &c));
   TestExpect(d, "blocks have one solve, or have not", (PetscBool)(group == (PetscBool)(c && c->group)));
-  for (int k = 0; k < 2; k++) {
-    PetscCall(VecDestroy(&b[k]));
-    PetscCall(VecDestroy(&x[k]));
-  }
+  for (int k = 0; k < 2; k++) { PetscCall(TestDestroy(&b[k], &x[k])); }
   PetscCall(VecDestroy(&y));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -124,9 +121,7 @@ static PetscErrorCode Apply(TestDiff *d)
       PetscCall(PCBlocksGet(own, &c));
       TestExpect(d, "new values pass through the host, or do not", (PetscBool)((device && (size == 1 || !schwarz)) == (c && c->blocks)));
     }
-    PetscCall(PCDestroy(&petsc));
-    PetscCall(PCDestroy(&own));
-    PetscCall(TestPairDestroy(&A, &R));
+    PetscCall(TestDestroy(&petsc, &own, &A, &R));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -197,8 +192,7 @@ static PetscErrorCode PlacesOf(TestDiff *d, PC pc, PetscBool wanted)
       if (target[first + p] >= 0) to[target[first + p]] = a[cols[p]];
     }
     PetscCall(VecRestoreArray(s, &a));
-    PetscCall(VecDestroy(&r));
-    PetscCall(VecDestroy(&s));
+    PetscCall(TestDestroy(&r, &s));
     PetscCall(ISRestoreIndices(f->cols, &cols));
     PetscCall(ISRestoreIndices(f->rows, &rows));
   }
@@ -214,11 +208,7 @@ static PetscErrorCode PlacesOf(TestDiff *d, PC pc, PetscBool wanted)
   }
   PetscCall(Near(d, "another result of the places", x, y));
   PetscCall(PetscFree2(source, target));
-  PetscCall(VecScatterDestroy(&c.back));
-  PetscCall(VecDestroy(&c.y));
-  PetscCall(VecDestroy(&b));
-  PetscCall(VecDestroy(&x));
-  PetscCall(VecDestroy(&y));
+  PetscCall(TestDestroy(&c.back, &c.y, &b, &x, &y));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -233,8 +223,7 @@ static PetscErrorCode Places(TestDiff *d)
     PetscCall(TestShapeCreate(cases[k].shape, "ref_", &A));
     PetscCall(Create(A, cases[k].shape, cases[k].options, "-sub_pc_factor_mat_solver_type amb", &pc));
     PetscCall(PlacesOf(d, pc, PETSC_TRUE));
-    PetscCall(PCDestroy(&pc));
-    PetscCall(MatDestroy(&A));
+    PetscCall(TestDestroy(&pc, &A));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

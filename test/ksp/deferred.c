@@ -76,25 +76,20 @@ typedef PetscErrorCode Operation(TestDiff *, Mat P, Mat R);
 
 static PetscErrorCode Same(TestDiff *d, Mat P, Mat R)
 {
-  PetscFunctionBeginUser;
-  PetscCall(TestDiffMat(d, P, R));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return TestDiffMat(d, P, R);
 }
 
 static PetscErrorCode SameAndDestroy(TestDiff *d, Mat *P, Mat *R)
 {
   PetscFunctionBeginUser;
   PetscCall(TestDiffMat(d, *P, *R));
-  PetscCall(MatDestroy(P));
-  PetscCall(MatDestroy(R));
+  PetscCall(TestDestroy(P, R));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode Rows(TestDiff *d, Mat P, Mat R)
 {
-  PetscFunctionBeginUser;
-  PetscCall(TestDiffRows(d, P, R));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return TestDiffRows(d, P, R);
 }
 
 static PetscErrorCode Norms(TestDiff *d, Mat P, Mat R)
@@ -193,8 +188,7 @@ static PetscErrorCode Added(TestDiff *d, Mat P, Mat R)
   PetscCall(Same(d, Y, Z));
   PetscCall(MatAXPY(P, 2.0, R, SAME_NONZERO_PATTERN));
   PetscCall(Same(d, P, Z));
-  PetscCall(MatDestroy(&Y));
-  PetscCall(MatDestroy(&Z));
+  PetscCall(TestDestroy(&Y, &Z));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -321,8 +315,7 @@ static PetscErrorCode SubMatrix(TestDiff *d, Mat P, Mat R)
   PetscCall(MatCreateSubMatrix(P, rows, columns, MAT_INITIAL_MATRIX, &S));
   PetscCall(MatCreateSubMatrix(R, rows, columns, MAT_INITIAL_MATRIX, &T));
   PetscCall(SameAndDestroy(d, &S, &T));
-  PetscCall(ISDestroy(&rows));
-  PetscCall(ISDestroy(&columns));
+  PetscCall(TestDestroy(&rows, &columns));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -346,8 +339,7 @@ static PetscErrorCode Vectors(TestDiff *d, Mat P, Mat R)
   PetscCall(TestScales(R, &rows, &columns));
   PetscCall(TestDiffMult(d, P, R, rows));
   PetscCall(TestDiffMultTranspose(d, P, R, columns));
-  PetscCall(VecDestroy(&rows));
-  PetscCall(VecDestroy(&columns));
+  PetscCall(TestDestroy(&rows, &columns));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -381,8 +373,7 @@ static PetscErrorCode Products(TestDiff *d, Mat P, Mat R)
   PetscCall(MatMatMult(B, R, MAT_INITIAL_MATRIX, PETSC_DETERMINE, &C[1]));
   PetscCall(SameAndDestroy(d, &C[0], &C[1]));
   PetscCall(DenseProduct(d, P, R));
-  PetscCall(MatDestroy(&A));
-  PetscCall(MatDestroy(&B));
+  PetscCall(TestDestroy(&A, &B));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -535,9 +526,7 @@ static PetscErrorCode Solves(TestDiff *d)
   PetscCall(KSPSolve(ksp, b, x));
   PetscCall(KSPGetIterationNumber(ksp, &its[2]));
   TestExpect(d, "other iterations after the matrix became an AIJ", (PetscBool)(PetscAbsInt(its[0] - its[2]) <= (operators ? 1 : 0) && PetscAbsInt(its[0] - its[1]) <= 1));
-  PetscCall(VecDestroy(&x));
-  PetscCall(VecDestroy(&b));
-  PetscCall(KSPDestroy(&ksp));
+  PetscCall(TestDestroy(&x, &b, &ksp));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -556,9 +545,7 @@ static PetscErrorCode GalerkinDiff(TestDiff *d, const char *what, Mat A, Mat P, 
   PetscCall(MatMultTranspose(P, fine[1], z));
   PetscCall(MatMult(C, x, y));
   PetscCall(TestDiffVec(d, what, y, z, NULL));
-  PetscCall(VecDestroy(&x));
-  PetscCall(VecDestroy(&y));
-  PetscCall(VecDestroy(&z));
+  PetscCall(TestDestroy(&x, &y, &z));
   for (int k = 0; k < 2; k++) PetscCall(VecDestroy(&fine[k]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -624,9 +611,7 @@ static PetscErrorCode Turns(TestDiff *d)
     PetscCall(GetLevel(ksp[k], &P, &C));
     TestExpect(d, "a kept preconditioner makes an AIJ", (PetscBool)(Deferred(P) && (!operators || Deferred(C))));
     TestExpect(d, "more iterations with a kept preconditioner", (PetscBool)(after <= before + 1));
-    PetscCall(VecDestroy(&x));
-    PetscCall(VecDestroy(&b));
-    PetscCall(KSPDestroy(&ksp[k]));
+    PetscCall(TestDestroy(&x, &b, &ksp[k]));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -653,9 +638,7 @@ static PetscErrorCode Moved(TestDiff *d)
     PetscCall(KSPGetConvergedReason(ksp, &reason));
     PetscCall(KSPGetIterationNumber(ksp, &its[k]));
     TestExpect(d, "no convergence", (PetscBool)(reason > 0));
-    PetscCall(VecDestroy(&x));
-    PetscCall(VecDestroy(&b));
-    PetscCall(KSPDestroy(&ksp));
+    PetscCall(TestDestroy(&x, &b, &ksp));
   }
   TestExpect(d, "more iterations", (PetscBool)(its[1] <= its[0] + 2 && its[cases - 1] <= its[0] + 2));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -678,8 +661,7 @@ static PetscErrorCode Operations(TestDiff *d)
     PetscCall(TestReport(operations[k].name, &own));
     PetscCall(KSPDestroy(&ksp));
   }
-  PetscCall(MatDestroy(&R));
-  PetscCall(KSPDestroy(&reference));
+  PetscCall(TestDestroy(&R, &reference));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

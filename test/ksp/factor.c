@@ -118,10 +118,7 @@ static PetscErrorCode CompareSolves(TestDiff *d, Mat A, Mat F, Mat R, Mat G)
   PetscCall(MatSolveAdd(F, b, b, x));
   PetscCall(MatSolveAdd(G, s, s, y));
   PetscCall(TestDiffVec(d, "MatSolveAdd", x, y, NULL));
-  PetscCall(VecDestroy(&x));
-  PetscCall(VecDestroy(&b));
-  PetscCall(VecDestroy(&y));
-  PetscCall(VecDestroy(&s));
+  PetscCall(TestDestroy(&x, &b, &y, &s));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -157,9 +154,7 @@ static PetscErrorCode CompareHost(TestDiff *d, Mat F, Mat R, Mat G)
     PetscCall(MatBackwardSolve(G, b, y));
     PetscCall(TestDiffVec(d, "MatBackwardSolve", x, y, NULL));
   }
-  PetscCall(VecDestroy(&b));
-  PetscCall(VecDestroy(&x));
-  PetscCall(VecDestroy(&y));
+  PetscCall(TestDestroy(&b, &x, &y));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -186,10 +181,7 @@ static PetscErrorCode CompareColumns(TestDiff *d, Mat A, Mat F, Mat G)
     PetscCall(MatDenseRestoreColumnVecRead(Y, k, &y));
     PetscCall(MatDenseRestoreColumnVecRead(X, k, &x));
   }
-  PetscCall(MatDestroy(&B));
-  PetscCall(MatDestroy(&X));
-  PetscCall(MatDestroy(&C));
-  PetscCall(MatDestroy(&Y));
+  PetscCall(TestDestroy(&B, &X, &C, &Y));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -220,9 +212,7 @@ static PetscErrorCode CompareFactors(TestDiff *d, const TestShape *shape, const 
     PetscCall(CompareSolves(d, A, F, R, G));
     if (again) PetscCall(CompareHost(d, F, R, G));
   }
-  PetscCall(MatDestroy(&F));
-  PetscCall(MatDestroy(&G));
-  PetscCall(TestPairDestroy(&A, &R));
+  PetscCall(TestDestroy(&F, &G, &A, &R));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -244,30 +234,22 @@ static PetscErrorCode CompareKinds(TestDiff *d, MatFactorType type, PetscInt lev
 
 static PetscErrorCode ILU0(TestDiff *d)
 {
-  PetscFunctionBeginUser;
-  PetscCall(CompareKinds(d, MAT_FACTOR_ILU, 0));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return CompareKinds(d, MAT_FACTOR_ILU, 0);
 }
 
 static PetscErrorCode ILU2(TestDiff *d)
 {
-  PetscFunctionBeginUser;
-  PetscCall(CompareKinds(d, MAT_FACTOR_ILU, 2));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return CompareKinds(d, MAT_FACTOR_ILU, 2);
 }
 
 static PetscErrorCode ICC0(TestDiff *d)
 {
-  PetscFunctionBeginUser;
-  PetscCall(CompareKinds(d, MAT_FACTOR_ICC, 0));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return CompareKinds(d, MAT_FACTOR_ICC, 0);
 }
 
 static PetscErrorCode ICC1(TestDiff *d)
 {
-  PetscFunctionBeginUser;
-  PetscCall(CompareKinds(d, MAT_FACTOR_ICC, 1));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return CompareKinds(d, MAT_FACTOR_ICC, 1);
 }
 
 /* Block sizes 2 to 6, and one that differs from the blocks of the pattern */
@@ -330,9 +312,7 @@ static PetscErrorCode Pivots(TestDiff *d)
     PetscCall(Numeric(F, A, &none, &info));
     PetscCall(Numeric(G, R, &none, &info));
     PetscCall(CompareSolves(d, A, F, R, G));
-    PetscCall(MatDestroy(&F));
-    PetscCall(MatDestroy(&G));
-    PetscCall(TestPairDestroy(&A, &R));
+    PetscCall(TestDestroy(&F, &G, &A, &R));
     for (int s = 0; s < 3; s++) {
       const Kind kind = {types[t], 0, MATORDERINGNATURAL, shifts[s]};
 
@@ -401,12 +381,8 @@ static PetscErrorCode NotFinite(TestDiff *d)
       if (round % 2) PetscCall(TestDiffVec(d, "a solve after one that was not finite", x[0], x[1], NULL));
       else PetscCall(CompareFinite(d, round ? "other entries are finite: matrix" : "other entries are finite: right-hand side", x[0], x[1]));
     }
-    for (int k = 0; k < 2; k++) {
-      PetscCall(VecDestroy(&x[k]));
-      PetscCall(VecDestroy(&c[k]));
-      PetscCall(MatDestroy(&F[k]));
-    }
-    PetscCall(TestPairDestroy(&A[0], &A[1]));
+    for (int k = 0; k < 2; k++) { PetscCall(TestDestroy(&x[k], &c[k], &F[k])); }
+    PetscCall(TestDestroy(&A[0], &A[1]));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -444,10 +420,7 @@ static PetscErrorCode Fuses(PetscBool *fuses)
   PetscCall(VecGetArray(y, &a));
   *fuses = (PetscBool)(a[1] != 0.0);
   PetscCall(VecRestoreArray(y, &a));
-  PetscCall(VecDestroy(&b));
-  PetscCall(VecDestroy(&y));
-  PetscCall(MatDestroy(&F));
-  PetscCall(MatDestroy(&A));
+  PetscCall(TestDestroy(&b, &y, &F, &A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -509,13 +482,7 @@ static PetscErrorCode Bits(TestDiff *d)
         PetscCall(Numeric(F, A, &kind, &info));
         PetscCall(Numeric(G, R, &kind, &info));
       }
-      PetscCall(VecDestroy(&b));
-      PetscCall(VecDestroy(&x));
-      PetscCall(VecDestroy(&y));
-      PetscCall(VecDestroy(&z));
-      PetscCall(MatDestroy(&F));
-      PetscCall(MatDestroy(&G));
-      PetscCall(TestPairDestroy(&A, &R));
+      PetscCall(TestDestroy(&b, &x, &y, &z, &F, &G, &A, &R));
     }
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -543,9 +510,7 @@ static PetscErrorCode Solve(Mat A, PCType type, MatSolverType package, PetscInt 
   PetscCall(KSPGetIterationNumber(ksp, its));
   PetscCall(PCFactorGetMatSolverType(pc, &used));
   PetscCall(PetscStrcmp(used, MATSOLVERAMB, amb));
-  PetscCall(KSPDestroy(&ksp));
-  PetscCall(VecDestroy(&x));
-  PetscCall(VecDestroy(&b));
+  PetscCall(TestDestroy(&ksp, &x, &b));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -573,7 +538,7 @@ static PetscErrorCode Default(TestDiff *d)
     TestExpect(d, "the package that was given is not used", amb);
     TestExpect(d, "another number of iterations", (PetscBool)(own == petsc && given == petsc));
   }
-  PetscCall(TestPairDestroy(&A, &R));
+  PetscCall(TestDestroy(&A, &R));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -603,11 +568,8 @@ static PetscErrorCode InPlace(TestDiff *d)
       PetscCall(PCDestroy(&pc));
     }
     PetscCall(TestDiffVec(d, types[t], x[0], x[1], NULL));
-    for (int k = 0; k < 2; k++) {
-      PetscCall(VecDestroy(&x[k]));
-      PetscCall(VecDestroy(&b[k]));
-    }
-    PetscCall(TestPairDestroy(&A[0], &A[1]));
+    for (int k = 0; k < 2; k++) { PetscCall(TestDestroy(&x[k], &b[k])); }
+    PetscCall(TestDestroy(&A[0], &A[1]));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -687,12 +649,8 @@ static PetscErrorCode TimeGrid(PetscInt pairs, int operation)
   for (int k = 0; k < 3; k++) PetscCall(PetscSortReal(pairs, seconds[k]));
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "| %d-point %" PetscInt_FMT "^3 | %s | %.3g | %.3g | %.2f |\n", reach == 1 ? 7 : 27, edge, names[operation], 1e3 * (double)seconds[0][pairs / 2], 1e3 * (double)seconds[1][pairs / 2], (double)seconds[2][pairs / 2]));
   PetscCall(PetscFree3(seconds[0], seconds[1], seconds[2]));
-  for (int k = 0; k < 2; k++) {
-    PetscCall(MatDestroy(&F[k]));
-    PetscCall(MatDestroy(&A[k]));
-  }
-  PetscCall(VecDestroy(&b));
-  PetscCall(VecDestroy(&x));
+  for (int k = 0; k < 2; k++) { PetscCall(TestDestroy(&F[k], &A[k])); }
+  PetscCall(TestDestroy(&b, &x));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

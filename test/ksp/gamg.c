@@ -81,8 +81,7 @@ static PetscErrorCode Create(PetscInt bs, const char prefix[], Mat *A)
     PetscCall(VecRestoreArrayWrite(x, &a));
     PetscCall(MatNullSpaceCreateRigidBody(x, &rigid));
     PetscCall(MatSetNearNullSpace(*A, rigid));
-    PetscCall(MatNullSpaceDestroy(&rigid));
-    PetscCall(VecDestroy(&x));
+    PetscCall(TestDestroy(&rigid, &x));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -227,10 +226,7 @@ static PetscErrorCode Solve(PetscInt bs, const Case *c, int number, const char p
     PetscCall(KSPSolve(ksp, b, x));
     PetscCall(View(ksp, view[k]));
   }
-  PetscCall(KSPDestroy(&ksp));
-  PetscCall(VecDestroy(&x));
-  PetscCall(VecDestroy(&b));
-  PetscCall(MatDestroy(&A));
+  PetscCall(TestDestroy(&ksp, &x, &b, &A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -177,9 +177,7 @@ static PetscErrorCode Solve(KSP ksp, Vec b, Vec x, Outcome *out)
 
 static PetscErrorCode OutcomeDestroy(Outcome *out)
 {
-  PetscFunctionBeginUser;
-  PetscCall(VecDestroy(&out->x));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return VecDestroy(&out->x);
 }
 
 /* |a - b| relative to b and to the first value, as rounding errors of the iterations are */
@@ -293,8 +291,7 @@ static PetscErrorCode RunOne(const Case *c, const Method *m, PetscBool own, Mat 
   PetscCall(KSPSetInitialGuessNonzero(ksp, (PetscBool)(c->guess != GUESS_NONE)));
   PetscCall(Configure(ksp, own ? m->own : m->petsc, options));
   PetscCall(Solve(ksp, b, x, out));
-  PetscCall(KSPDestroy(&ksp));
-  PetscCall(VecDestroy(&x));
+  PetscCall(TestDestroy(&ksp, &x));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -346,9 +343,7 @@ static PetscErrorCode RunCase(TestDiff *d, const Case *c, PetscBool cg, PetscBoo
     PetscCall(OutcomeDestroy(&again));
     PetscCall(OutcomeDestroy(&petsc));
   }
-  PetscCall(VecDestroy(&b));
-  PetscCall(VecDestroy(&x));
-  PetscCall(MatDestroy(&A));
+  PetscCall(TestDestroy(&b, &x, &A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -511,10 +506,7 @@ static PetscErrorCode Exactly(TestDiff *d)
       PetscCall(VecRestoreArrayRead(b, &r));
       PetscCall(VecRestoreArrayRead(x, &z));
     }
-    PetscCall(KSPDestroy(&ksp));
-    PetscCall(VecDestroy(&b));
-    PetscCall(VecDestroy(&x));
-    PetscCall(MatDestroy(&A));
+    PetscCall(TestDestroy(&ksp, &b, &x, &A));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -558,25 +550,20 @@ static PetscErrorCode Both(TestDiff *d, const Case *c, PetscErrorCode (*set)(KSP
       PetscCall((*set)(ksp, A, ctx));
       PetscCall(Configure(ksp, own ? methods[k].own : methods[k].petsc, options));
       PetscCall(Solve(ksp, b, y, &out[own]));
-      PetscCall(KSPDestroy(&ksp));
-      PetscCall(VecDestroy(&y));
+      PetscCall(TestDestroy(&ksp, &y));
     }
     PetscCall(CheckFused(d, x, fused, out[1].fused));
     PetscCall(Compare(d, &out[1], &out[0]));
     PetscCall(OutcomeDestroy(&out[0]));
     PetscCall(OutcomeDestroy(&out[1]));
   }
-  PetscCall(VecDestroy(&b));
-  PetscCall(VecDestroy(&x));
-  PetscCall(MatDestroy(&A));
+  PetscCall(TestDestroy(&b, &x, &A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode SetTest(KSP ksp, Mat A, void *calls)
 {
-  PetscFunctionBeginUser;
-  PetscCall(KSPSetConvergenceTest(ksp, TrueResidual, calls, NULL));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return KSPSetConvergenceTest(ksp, TrueResidual, calls, NULL);
 }
 
 static PetscErrorCode OwnTest(TestDiff *d)
@@ -650,9 +637,7 @@ static PetscErrorCode Repeated(TestDiff *d)
       PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
     }
     if (round == 4) { /* a matrix of another size */
-      PetscCall(MatDestroy(&A));
-      PetscCall(VecDestroy(&b));
-      PetscCall(VecDestroy(&x));
+      PetscCall(TestDestroy(&A, &b, &x));
       PetscCall(TestShapeCreate(&last, NULL, &A));
       PetscCall(MatCreateVecs(A, &x, &b));
       PetscCall(TestVecSet(b, 4));
@@ -671,9 +656,7 @@ static PetscErrorCode Repeated(TestDiff *d)
     }
   }
   for (int k = 0; k < 4; k++) PetscCall(KSPDestroy(&ksp[k / 2][k % 2]));
-  PetscCall(VecDestroy(&b));
-  PetscCall(VecDestroy(&x));
-  PetscCall(MatDestroy(&A));
+  PetscCall(TestDestroy(&b, &x, &A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -713,9 +696,7 @@ static PetscErrorCode Inside(TestDiff *d)
     PetscCall(OutcomeDestroy(&out[0]));
     PetscCall(OutcomeDestroy(&out[1]));
   }
-  PetscCall(VecDestroy(&b));
-  PetscCall(VecDestroy(&x));
-  PetscCall(MatDestroy(&A));
+  PetscCall(TestDestroy(&b, &x, &A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -812,9 +793,7 @@ static PetscErrorCode Chebyshev(TestDiff *d)
       PetscCall(CompareChebyshev(d, ksp, b, x, (PetscBool)(wanted || (!kinds && strstr(c->options, "kind")))));
     }
     for (int own_ksp = 0; own_ksp < 2; own_ksp++) PetscCall(KSPDestroy(&ksp[own_ksp]));
-    PetscCall(VecDestroy(&b));
-    PetscCall(VecDestroy(&x));
-    PetscCall(MatDestroy(&A));
+    PetscCall(TestDestroy(&b, &x, &A));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -841,9 +820,7 @@ static PetscErrorCode ChebyshevOptimized(TestDiff *d)
       for (int own = 0; own < 2; own++) PetscCall(KSPDestroy(&ksp[own]));
     }
   }
-  PetscCall(VecDestroy(&b));
-  PetscCall(VecDestroy(&x));
-  PetscCall(MatDestroy(&A));
+  PetscCall(TestDestroy(&b, &x, &A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -883,9 +860,7 @@ static PetscErrorCode ChebyshevAgain(TestDiff *d)
     PetscCall(CompareChebyshev(d, ksp, b, x, PETSC_TRUE));
   }
   for (int own = 0; own < 2; own++) PetscCall(KSPDestroy(&ksp[own]));
-  PetscCall(VecDestroy(&b));
-  PetscCall(VecDestroy(&x));
-  PetscCall(MatDestroy(&A));
+  PetscCall(TestDestroy(&b, &x, &A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -924,21 +899,14 @@ static PetscErrorCode Smoothers(TestDiff *d)
   PetscCall(VecNorm(y[0], NORM_2, &err));
   PetscCall(VecNorm(y[1], NORM_2, &norm));
   TestDiffAdd(d, "another iterate", err / norm);
-  for (int k = 0; k < 2; k++) {
-    PetscCall(VecDestroy(&y[k]));
-    PetscCall(KSPDestroy(&ksp[k]));
-  }
-  PetscCall(VecDestroy(&b));
-  PetscCall(VecDestroy(&x));
-  PetscCall(MatDestroy(&A));
+  for (int k = 0; k < 2; k++) { PetscCall(TestDestroy(&y[k], &ksp[k])); }
+  PetscCall(TestDestroy(&b, &x, &A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode SetEigenvalues(KSP ksp, Mat A, void *ctx)
 {
-  PetscFunctionBeginUser;
-  PetscCall(KSPSetComputeEigenvalues(ksp, PETSC_TRUE));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return KSPSetComputeEigenvalues(ksp, PETSC_TRUE);
 }
 
 /* PETSc's dot product under another address, as a program would set its own */
@@ -946,9 +914,7 @@ static PetscErrorCode (*dot)(Vec, Vec, PetscScalar *);
 
 static PetscErrorCode DotOfProgram(Vec x, Vec y, PetscScalar *value)
 {
-  PetscFunctionBeginUser;
-  PetscCall((*dot)(x, y, value));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return (*dot)(x, y, value);
 }
 
 /* Solves that are PETSc's own */
@@ -985,9 +951,7 @@ static PetscErrorCode FallBacks(TestDiff *d)
     PetscCall(KSPDestroy(&ksp));
   }
   TestExpect(d, "other singular values than PETSc's", (PetscBool)(Near(largest[1], largest[0], 1.0) && Near(smallest[1], smallest[0], 1.0)));
-  PetscCall(VecDestroy(&b));
-  PetscCall(VecDestroy(&x));
-  PetscCall(MatDestroy(&A));
+  PetscCall(TestDestroy(&b, &x, &A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -1007,9 +971,7 @@ static PetscErrorCode ModifyPC(KSP ksp, PetscInt total, PetscInt its, PetscReal 
 
 static PetscErrorCode OrthogonaliseOfProgram(KSP ksp, PetscInt it)
 {
-  PetscFunctionBeginUser;
-  PetscCall(KSPGMRESClassicalGramSchmidtOrthogonalization(ksp, it));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return KSPGMRESClassicalGramSchmidtOrthogonalization(ksp, it);
 }
 #endif
 
@@ -1058,9 +1020,7 @@ static PetscErrorCode GMRESShell(TestDiff *d)
     for (int own = 0; own < 2; own++) PetscCall(OutcomeDestroy(&out[own]));
   }
   for (int own = 0; own < 2; own++) PetscCall(VecDestroy(&x[own]));
-  PetscCall(VecDestroy(&b));
-  PetscCall(MatDestroy(&S));
-  PetscCall(MatDestroy(&A));
+  PetscCall(TestDestroy(&b, &S, &A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -1132,8 +1092,7 @@ static PetscErrorCode GMRESFunctions(TestDiff *d)
     }
   }
   for (int own = 0; own < 2; own++) PetscCall(VecDestroy(&x[own]));
-  PetscCall(VecDestroy(&b));
-  PetscCall(MatDestroy(&A));
+  PetscCall(TestDestroy(&b, &A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -1191,8 +1150,7 @@ static PetscErrorCode View(TestDiff *d)
       PetscCall(KSPSolve(ksp, b, x));
       PetscCall(PetscViewerASCIIOpen(PETSC_COMM_WORLD, path[own], &viewer));
       PetscCall(KSPView(ksp, viewer));
-      PetscCall(PetscViewerDestroy(&viewer));
-      PetscCall(KSPDestroy(&ksp));
+      PetscCall(TestDestroy(&viewer, &ksp));
     }
     if (rank == 0) {
       FILE *file[2] = {fopen(path[0], "r"), fopen(path[1], "r")};
@@ -1210,9 +1168,7 @@ static PetscErrorCode View(TestDiff *d)
     }
     for (int own = 0; own < 2; own++) PetscCall(TestRemoveFile(path[own]));
   }
-  PetscCall(VecDestroy(&b));
-  PetscCall(VecDestroy(&x));
-  PetscCall(MatDestroy(&A));
+  PetscCall(TestDestroy(&b, &x, &A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -1299,13 +1255,10 @@ static PetscErrorCode Device(TestDiff *d)
         TestExpect(d, "other bits in a second solve", same);
         TestExpect(d, "no iteration is recorded in a second solve", (PetscBool)(!recorded || amb->replayed > 0 || seen.its < 2));
       }
-      PetscCall(KSPDestroy(&ksp));
-      PetscCall(VecDestroy(&x));
+      PetscCall(TestDestroy(&ksp, &x));
     }
     PetscCall(OutcomeDestroy(&seen));
-    PetscCall(VecDestroy(&b));
-    PetscCall(VecDestroy(&x0));
-    PetscCall(MatDestroy(&A));
+    PetscCall(TestDestroy(&b, &x0, &A));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -62,8 +62,7 @@ static PetscErrorCode StepPass(const MGCycleStep *s)
   if (s->v[FUSED_P]) PetscCall(VecAXPY(z, s->b, s->v[FUSED_P]));
   if (s->v[FUSED_Z]) PetscCall(VecAXPY(z, s->c, s->v[FUSED_Z]));
   PetscCall(VecCopy(z, s->v[FUSED_X]));
-  PetscCall(VecDestroy(&r));
-  PetscCall(VecDestroy(&z));
+  PetscCall(TestDestroy(&r, &z));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -176,9 +175,7 @@ static PetscErrorCode Expect(TestDiff *d, PC pc, PetscBool served)
     TestExpect(d, "no cycle is replayed", (PetscBool)(c->applied[MG_CYCLE_REPLAYED] >= replayed + 2));
     TestExpect(d, "cycles are PETSc's own", (PetscBool)(c->applied[MG_CYCLE_PETSC] <= own + 1));
   } else TestExpect(d, "not all cycles are PETSc's own", (PetscBool)(c->applied[MG_CYCLE_PETSC] == own + applications));
-  PetscCall(VecDestroy(&b));
-  PetscCall(VecDestroy(&x));
-  PetscCall(VecDestroy(&y));
+  PetscCall(TestDestroy(&b, &x, &y));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -260,9 +257,7 @@ static PetscErrorCode ScalarServed(TestDiff *d, PetscBool served)
   PetscCall(Expect(d, pc, served));
   PetscCall(PCSetOperators(pc, A, A));
   PetscCall(Expect(d, pc, served));
-  PetscCall(PCDestroy(&pc));
-  PetscCall(MatDestroy(&A));
-  PetscCall(MatDestroy(&B));
+  PetscCall(TestDestroy(&pc, &A, &B));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -409,8 +404,7 @@ static PetscErrorCode Cycles(TestDiff *d)
   PetscCall(PCMGSetRestriction(pc, 1, R));
   PetscCall(MatDestroy(&R));
   PetscCall(Expect(d, pc, PETSC_TRUE));
-  PetscCall(PCDestroy(&pc));
-  PetscCall(MatDestroy(&A));
+  PetscCall(TestDestroy(&pc, &A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -443,8 +437,7 @@ static PetscErrorCode Turns(TestDiff *d)
   }
   for (int k = 0; k < 2; k++) {
     PetscCall(Expect(d, pc[k], PETSC_TRUE));
-    PetscCall(PCDestroy(&pc[k]));
-    PetscCall(MatDestroy(&A[k]));
+    PetscCall(TestDestroy(&pc[k], &A[k]));
     for (int i = 0; i < 3; i++) PetscCall(VecDestroy(&v[k][i]));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -474,18 +467,13 @@ static PetscErrorCode Patience(TestDiff *d)
     PetscCall(MatScale(A, 1.5));
   }
   PetscCall(Expect(d, pc, PETSC_TRUE));
-  PetscCall(PCDestroy(&pc));
-  PetscCall(VecDestroy(&b));
-  PetscCall(VecDestroy(&x));
-  PetscCall(MatDestroy(&A));
+  PetscCall(TestDestroy(&pc, &b, &x, &A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode Residual(Mat A, Vec b, Vec x, Vec r)
 {
-  PetscFunctionBeginUser;
-  PetscCall(MatResidual(A, b, x, r));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return MatResidual(A, b, x, r);
 }
 
 static PetscErrorCode PreSolve(KSP ksp, Vec b, Vec x, void *ctx)
@@ -542,8 +530,7 @@ static PetscErrorCode FallBacks(TestDiff *d)
       own = c->applied[MG_CYCLE_PETSC];
       PetscCall(PCApply(pc, b, x));
       TestExpect(d, "a level is on the host, and the cycle on the GPU", (PetscBool)(c->applied[MG_CYCLE_PETSC] == own + 1));
-      PetscCall(VecDestroy(&b));
-      PetscCall(VecDestroy(&x));
+      PetscCall(TestDestroy(&b, &x));
     }
   }
   PetscCall(VecBindToCPU(mg->levels[0]->x, PETSC_FALSE));
@@ -568,8 +555,7 @@ static PetscErrorCode FallBacks(TestDiff *d)
   PetscCall(PCDestroy(&pc));
   PetscCall(Geometric(A, 1, &pc));
   PetscCall(Expect(d, pc, PETSC_FALSE));
-  PetscCall(PCDestroy(&pc));
-  PetscCall(MatDestroy(&A));
+  PetscCall(TestDestroy(&pc, &A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -845,9 +831,7 @@ static PetscErrorCode Given(TestDiff *d)
     if (device && !k) PetscCall(TestDiffType(d, given));
     else TestExpect(d, "an interpolation of the program gets another type", same);
     for (int r = 0; r < 2; r++) PetscCall(KSPDestroy(&ksp[r]));
-    PetscCall(MatDestroy(&S));
-    PetscCall(MatDestroy(&P));
-    PetscCall(DMDestroy(&coarse));
+    PetscCall(TestDestroy(&S, &P, &coarse));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -172,22 +172,18 @@ static PetscErrorCode Hierarchy(TestDiff *d, PCType type)
     PetscCall(ExpectStorages(d, ksp[0]));
   }
   for (int k = 0; k < 2; k++) PetscCall(KSPDestroy(&ksp[k]));
-  PetscCall(TestPairDestroy(&A[0], &A[1]));
+  PetscCall(TestDestroy(&A[0], &A[1]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode Algebraic(TestDiff *d)
 {
-  PetscFunctionBeginUser;
-  PetscCall(Hierarchy(d, PCGAMG));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return Hierarchy(d, PCGAMG);
 }
 
 static PetscErrorCode Geometric(TestDiff *d)
 {
-  PetscFunctionBeginUser;
-  PetscCall(Hierarchy(d, PCMG));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return Hierarchy(d, PCMG);
 }
 
 /* The program gives the finest matrix the type of PETSc after the set-up */
@@ -205,7 +201,7 @@ static PetscErrorCode Type(TestDiff *d)
   for (int k = 0; k < 2; k++) PetscCall(KSPSetOperators(ksp[k], A[k], A[k]));
   PetscCall(ExpectSolution(d, ksp));
   for (int k = 0; k < 2; k++) PetscCall(KSPDestroy(&ksp[k]));
-  PetscCall(TestPairDestroy(&A[0], &A[1]));
+  PetscCall(TestDestroy(&A[0], &A[1]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -243,8 +239,7 @@ static PetscErrorCode View(TestDiff *d)
     TestExpect(d, "levels that the view calls not exact", (PetscBool)(seen == (bits > 32 ? 0 : finest ? 2 : 1)));
   }
   PetscCall(TestRemoveFile(path));
-  PetscCall(KSPDestroy(&ksp));
-  PetscCall(MatDestroy(&A));
+  PetscCall(TestDestroy(&ksp, &A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -221,9 +221,7 @@ static PetscErrorCode RunKSP(const Solve *solve, const char prefix[], Outcome *o
     PetscCall(KSPGetIterationNumber(ksp, &out->iterations[k]));
     PetscCall(KSPGetConvergedReason(ksp, &out->reason[k]));
   }
-  PetscCall(KSPDestroy(&ksp));
-  PetscCall(VecDestroy(&b));
-  PetscCall(MatDestroy(&A));
+  PetscCall(TestDestroy(&ksp, &b, &A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -267,8 +265,7 @@ static PetscErrorCode RunSolve(TestDiff *d, const Solve *solve)
   PetscCall(PetscOptionsDestroy(&options));
   PetscCall(PetscFree(all));
   PetscCall(Compare(d, solve, &a, &r));
-  PetscCall(VecDestroy(&a.x));
-  PetscCall(VecDestroy(&r.x));
+  PetscCall(TestDestroy(&a.x, &r.x));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -74,10 +74,7 @@ static PetscErrorCode Compare(TestDiff *d, Mat A, Mat R, PetscReal omega, int ty
     PetscCall(VecEqual(x, y, &same));
     TestExpect(d, "other bits than PETSc's", same);
   }
-  PetscCall(VecDestroy(&x));
-  PetscCall(VecDestroy(&b));
-  PetscCall(VecDestroy(&y));
-  PetscCall(VecDestroy(&c));
+  PetscCall(TestDestroy(&x, &b, &y, &c));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -108,9 +105,7 @@ static PetscErrorCode HasBits(Mat A, PetscBool *bits)
   PetscCall(VecGetArray(y, &a));
   *bits = (PetscBool)(a[1] == 0.0);
   PetscCall(VecRestoreArray(y, &a));
-  PetscCall(VecDestroy(&b));
-  PetscCall(VecDestroy(&y));
-  PetscCall(MatDestroy(&B));
+  PetscCall(TestDestroy(&b, &y, &B));
   PetscCall(TestOnDevice(A, &device));
   PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &nproc));
   if (device || nproc > 1) *bits = PETSC_FALSE;
@@ -139,7 +134,7 @@ static PetscErrorCode Sweeps(TestDiff *d)
         PetscCall(Compare(d, A, R, omega, types[t] | SOR_ZERO_INITIAL_GUESS, shift, 2, 1, bits));
       }
     }
-    PetscCall(TestPairDestroy(&A, &R));
+    PetscCall(TestDestroy(&A, &R));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -175,7 +170,7 @@ static PetscErrorCode Changes(TestDiff *d)
   PetscCall(Compare(d, A, R, 1, symmetric, 0, 1, SWEEPS, PETSC_FALSE));
   PetscCall(MatConvert(A, MATAIJ, MAT_INPLACE_MATRIX, &A));
   PetscCall(Compare(d, A, R, 1, symmetric, 0, 1, SWEEPS, PETSC_FALSE));
-  PetscCall(TestPairDestroy(&A, &R));
+  PetscCall(TestDestroy(&A, &R));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -195,10 +190,9 @@ static PetscErrorCode Zero(TestDiff *d)
     PetscCall(MatCreateVecs(A, &x, &b));
     PetscCall(TestVecSet(b, 3));
     TestExpectError(d, PETSC_ERR_ARG_INCOMP, "Zero diagonal on row 70", MatSOR(A, b, 1.0, forward, 0.0, 1, 1, x));
-    PetscCall(VecDestroy(&x));
-    PetscCall(VecDestroy(&b));
+    PetscCall(TestDestroy(&x, &b));
   }
-  PetscCall(TestPairDestroy(&A, &R));
+  PetscCall(TestDestroy(&A, &R));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -382,9 +376,7 @@ static PetscErrorCode GridSOR(const Grid *g, Mat R, Vec b, PetscReal omega, int 
     PetscCall(VecRestoreArray(x, &to));
     PetscCall(VecRestoreArrayRead(rest, &from));
   }
-  PetscCall(VecDestroy(&rest));
-  PetscCall(VecDestroy(&local));
-  PetscCall(VecDestroy(&product));
+  PetscCall(TestDestroy(&rest, &local, &product));
   PetscCall(PetscFree(color));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -420,10 +412,7 @@ static PetscErrorCode ColorsOf(const Grid *g, TestDiff *d, Mat A, Mat R)
     }
   }
   if (nproc == 1) TestExpect(d, "another number of colors", (PetscBool)(colors == g->colors));
-  PetscCall(VecDestroy(&x));
-  PetscCall(VecDestroy(&b));
-  PetscCall(VecDestroy(&y));
-  PetscCall(VecDestroy(&c));
+  PetscCall(TestDestroy(&x, &b, &y, &c));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -453,9 +442,7 @@ static PetscErrorCode ColorsView(TestDiff *d, Mat A, const char line[])
   (void)fclose(file);
   PetscCall(TestRemoveFile(path));
   TestExpect(d, line, (PetscBool)(strstr(text, line) != NULL));
-  PetscCall(PCDestroy(&pc));
-  PetscCall(VecDestroy(&x));
-  PetscCall(VecDestroy(&b));
+  PetscCall(TestDestroy(&pc, &x, &b));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -519,9 +506,7 @@ static PetscErrorCode ColorsZero(TestDiff *d)
   PetscCall(MatSOR(A, b, 1.0, forward, 0.5, 1, 1, x));
   if (nproc == 1) TestExpectError(d, PETSC_ERR_ARG_INCOMP, "Zero diagonal on row 70", MatSOR(A, b, 1.0, forward, 0.0, 1, 1, x));
   TestExpectError(d, PETSC_ERR_ARG_OUTOFRANGE, "MAT_SHADOW_SOR_AUTO", MatShadowSetSOR(A, (MatShadowSOR)3));
-  PetscCall(VecDestroy(&x));
-  PetscCall(VecDestroy(&b));
-  PetscCall(TestPairDestroy(&A, &R));
+  PetscCall(TestDestroy(&x, &b, &A, &R));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -574,10 +559,7 @@ static PetscErrorCode Eisenstat(TestDiff *d)
       TestExpect(d, "the solution does not fit the system", (PetscBool)(err <= 1e5 * PETSC_SQRT_MACHINE_EPSILON * norm));
       PetscCall(KSPDestroy(&ksp));
     }
-    PetscCall(MatDestroy(&A));
-    PetscCall(VecDestroy(&b));
-    PetscCall(VecDestroy(&x));
-    PetscCall(VecDestroy(&r));
+    PetscCall(TestDestroy(&A, &b, &x, &r));
   }
   PetscCall(PetscOptionsClearValue(NULL, "-mat_shadow_sor"));
   PetscFunctionReturn(PETSC_SUCCESS);

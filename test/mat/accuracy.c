@@ -242,9 +242,7 @@ static PetscErrorCode SumsCreate(PetscInt n, Sums *s)
 
 static PetscErrorCode SumsDestroy(Sums *s)
 {
-  PetscFunctionBeginUser;
-  PetscCall(PetscFree4(s->sum, s->magnitude, s->terms, s->list));
-  PetscFunctionReturn(0);
+  return PetscFree4(s->sum, s->magnitude, s->terms, s->list);
 }
 
 static void SumsAdd(Sums *s, PetscInt c, Double2 p, double magnitude, double a)
@@ -296,8 +294,7 @@ static PetscErrorCode Mult(const Rows *A, Mat B, PetscBool transpose, double giv
   PetscCall(SumsDestroy(&s));
   PetscCall(VecRestoreArrayRead(x, &xa));
   PetscCall(VecRestoreArrayRead(y, &ya));
-  PetscCall(VecDestroy(&x));
-  PetscCall(VecDestroy(&y));
+  PetscCall(TestDestroy(&x, &y));
   PetscFunctionReturn(0);
 }
 
@@ -326,8 +323,7 @@ static PetscErrorCode Dense(const Rows *A, Mat B, PetscBool transpose, Error *e)
   }
   PetscCall(MatDenseRestoreArrayRead(D, &da));
   PetscCall(MatDenseRestoreArrayRead(C, &ca));
-  PetscCall(MatDestroy(&D));
-  PetscCall(MatDestroy(&C));
+  PetscCall(TestDestroy(&D, &C));
   PetscFunctionReturn(0);
 }
 
@@ -361,9 +357,7 @@ static PetscErrorCode Sampled(const Rows *A, Mat B, Error *e)
   PetscCall(MatDenseRestoreArrayRead(D1, &d1));
   PetscCall(MatDenseRestoreArrayRead(D2, &d2));
   PetscCall(RowsRestore(&C));
-  PetscCall(MatDestroy(&O));
-  PetscCall(MatDestroy(&D1));
-  PetscCall(MatDestroy(&D2));
+  PetscCall(TestDestroy(&O, &D1, &D2));
   PetscFunctionReturn(0);
 }
 
@@ -425,8 +419,7 @@ static PetscErrorCode Galerkin(const Rows *A, Mat B, Mat P, Error *e)
   PetscCall(RowsRestore(&Lr));
   PetscCall(RowsRestore(&Pr));
   PetscCall(RowsRestore(&R));
-  PetscCall(MatDestroy(&L));
-  PetscCall(MatDestroy(&C));
+  PetscCall(TestDestroy(&L, &C));
   PetscFunctionReturn(0);
 }
 
@@ -485,10 +478,7 @@ static PetscErrorCode Solve(const Rows *A, Mat B, KSPType type, double *residual
   PetscCall(VecRestoreArrayRead(b, &rhs));
   PetscCall(VecRestoreArrayRead(x, &xa));
   PetscCall(VecRestoreArrayRead(known, &ka));
-  PetscCall(KSPDestroy(&ksp));
-  PetscCall(VecDestroy(&b));
-  PetscCall(VecDestroy(&x));
-  PetscCall(VecDestroy(&known));
+  PetscCall(TestDestroy(&ksp, &b, &x, &known));
   PetscFunctionReturn(0);
 }
 
@@ -564,8 +554,7 @@ static PetscErrorCode Type(const char name[], Mat A, const Rows *rows, const cha
         PetscCall(ProlongatorCreate(rows->m, &P));
         PetscCall(TypedCreate(P, type, MAT_SHADOW_VALUES_DOUBLE, plain, &Q));
         PetscCall(Galerkin(rows, B, Q, &e));
-        PetscCall(MatDestroy(&Q));
-        PetscCall(MatDestroy(&P));
+        PetscCall(TestDestroy(&Q, &P));
       }
       if (plain) base[o] = e;
       PetscCall(PetscSNPrintf(variant, sizeof(variant), "%s%s%s", type, naccumulator > 1 ? ", " : "", naccumulator > 1 ? MatHashGEMMAccumulators[k] : ""));

@@ -30,9 +30,7 @@ static PetscErrorCode Iterations(Mat A, PetscInt *iterations, KSPConvergedReason
   PetscCall(KSPSolve(ksp, b, x));
   PetscCall(KSPGetIterationNumber(ksp, iterations));
   PetscCall(KSPGetConvergedReason(ksp, reason));
-  PetscCall(KSPDestroy(&ksp));
-  PetscCall(VecDestroy(&x));
-  PetscCall(VecDestroy(&b));
+  PetscCall(TestDestroy(&ksp, &x, &b));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -57,9 +55,7 @@ static PetscErrorCode Multigrid(TestDiff *d)
     PetscCall(Iterations(A, &its[1], &reason[1]));
     TestExpect(d, "a solve does not converge", (PetscBool)(reason[1] > 0 && its[1] <= its[0] + 1));
   }
-  PetscCall(MatDestroy(&old));
-  PetscCall(MatDestroy(&A));
-  PetscCall(MatDestroy(&B));
+  PetscCall(TestDestroy(&old, &A, &B));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -91,12 +87,7 @@ static PetscErrorCode Steps(TestDiff *d)
   PetscCall(MatMatMult(R, twice, MAT_INITIAL_MATRIX, PETSC_DEFAULT, &B));
   PetscCall(MatScale(B, 2.0));
   PetscCall(TestDiffMat(d, C, B));
-  PetscCall(MatDestroy(&A));
-  PetscCall(MatDestroy(&B));
-  PetscCall(MatDestroy(&C));
-  PetscCall(MatDestroy(&D));
-  PetscCall(MatDestroy(&R));
-  PetscCall(MatDestroy(&twice));
+  PetscCall(TestDestroy(&A, &B, &C, &D, &R, &twice));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -82,7 +82,7 @@ static PetscErrorCode Setters(TestDiff *d)
   PetscCall(TestDiffMat(d, A, R));
   PetscCall(Bytes(A, &without));
   TestExpect(d, "sizes that are left open again", (PetscBool)(without == with));
-  PetscCall(TestPairDestroy(&A, &R));
+  PetscCall(TestDestroy(&A, &R));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -114,7 +114,7 @@ static PetscErrorCode NewValues(TestDiff *d)
     PetscCall(Bytes(A, &after));
     TestExpect(d, "few values take as many bytes", (PetscBool)(after == before && TestFigure(A, "table") > 0));
   }
-  PetscCall(TestPairDestroy(&A, &R));
+  PetscCall(TestDestroy(&A, &R));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -133,7 +133,7 @@ static PetscErrorCode Declines(TestDiff *d)
   PetscCall(MatShadowGetInfo(A, &info));
   PetscCall(PetscStrcmp(info.format, "csr", &csr));
   TestExpect(d, "a format with more bytes than the AIJ", (PetscBool)(csr && (sizeof(PetscInt) == 8 || info.bytes_model > info.bytes_csr))); /* 8 bytes a row without entries of the other block */
-  PetscCall(TestPairDestroy(&A, &R));
+  PetscCall(TestDestroy(&A, &R));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -150,7 +150,7 @@ static PetscErrorCode View(TestDiff *d)
   PetscCall(TestDiffMat(d, A, R));
   PetscCall(TestViewText(A, sizeof(text), text));
   for (size_t k = 0; *text && k < PETSC_STATIC_ARRAY_LENGTH(words); k++) TestExpect(d, words[k], (PetscBool)(strstr(text, words[k]) != NULL));
-  PetscCall(TestPairDestroy(&A, &R));
+  PetscCall(TestDestroy(&A, &R));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -170,7 +170,7 @@ static PetscErrorCode NoCandidate(TestDiff *d)
   PetscCall(TestViewText(A, sizeof(text), text));
   if (!rank) TestExpect(d, "no view of a format", (PetscBool)(strstr(text, "amb, ") || strstr(text, "nussell, ")));
   TestExpect(d, "autosparse tries ccoo", (PetscBool)(strstr(text, "ccoo") == NULL));
-  PetscCall(TestPairDestroy(&A, &R));
+  PetscCall(TestDestroy(&A, &R));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -188,7 +188,7 @@ static PetscErrorCode BadParameters(TestDiff *d)
   PetscCall(MatCCOOSetChunk(R, 100, 100)); /* setters leave matrices of other types alone */
   PetscCall(MatCCOOSetTable(R, PETSC_FALSE));
   PetscCall(MatCCOOSetAtomics(R, PETSC_TRUE));
-  PetscCall(TestPairDestroy(&A, &R));
+  PetscCall(TestDestroy(&A, &R));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -212,7 +212,7 @@ static PetscErrorCode Options(TestDiff *d)
   PetscCall(TestDiffMat(d, A, R));
   TestExpect(d, "options are not taken", (PetscBool)(TestFigure(A, "block") == 64 && TestFigure(A, "items") == 2 && TestFigure(A, "table") == 0));
   for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(options); k++) PetscCall(PetscOptionsClearValue(NULL, options[k][0]));
-  PetscCall(TestPairDestroy(&A, &R));
+  PetscCall(TestDestroy(&A, &R));
   TestExpectError(d, PETSC_ERR_ARG_OUTOFRANGE, "32, 64, 128 or 256", TestShapeCreateBad(&few, MATCCOO, "-bad_mat_ccoo_block", "7"));
   TestExpectError(d, PETSC_ERR_ARG_OUTOFRANGE, "1, 2, 4 or 8", TestShapeCreateBad(&few, MATCCOO, "-bad_mat_ccoo_items", "-7"));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -22,16 +22,12 @@ static PetscErrorCode Assemble(Mat M)
 
 static PetscErrorCode Scale(Mat *M, PetscInt seed)
 {
-  PetscFunctionBeginUser;
-  PetscCall(MatScale(*M, 1 + 0.5 * TestNumber(seed, 0)));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return MatScale(*M, 1 + 0.5 * TestNumber(seed, 0));
 }
 
 static PetscErrorCode Shift(Mat *M, PetscInt seed)
 {
-  PetscFunctionBeginUser;
-  PetscCall(MatShift(*M, 1 + TestNumber(seed, 0)));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return MatShift(*M, 1 + TestNumber(seed, 0));
 }
 
 /* which: 1 left, 2 right, 3 both */
@@ -46,8 +42,7 @@ static PetscErrorCode DiagonalScale(Mat M, PetscInt seed, PetscInt which)
   PetscCall(VecShift(left, 1.5));
   PetscCall(VecShift(right, 1.5));
   PetscCall(MatDiagonalScale(M, which & 1 ? left : NULL, which & 2 ? right : NULL));
-  PetscCall(VecDestroy(&left));
-  PetscCall(VecDestroy(&right));
+  PetscCall(TestDestroy(&left, &right));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -90,9 +85,7 @@ static PetscErrorCode DiagonalAdd(Mat *M, PetscInt seed)
 
 static PetscErrorCode ZeroEntries(Mat *M, PetscInt seed)
 {
-  PetscFunctionBeginUser;
-  PetscCall(MatZeroEntries(*M));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return MatZeroEntries(*M);
 }
 
 /* Zero, then filled anew without reassembling in between */
@@ -385,16 +378,13 @@ static PetscErrorCode HeaderReplace(Mat *M, PetscInt seed)
   PetscCall(MatCreateVecs(X, &x, &y));
   if (seed % 2) PetscCall(MatMult(X, x, y)); /* the replacement may have served products or not */
   PetscCall(MatHeaderReplace(*M, &X));
-  PetscCall(VecDestroy(&x));
-  PetscCall(VecDestroy(&y));
+  PetscCall(TestDestroy(&x, &y));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode TransposeInPlace(Mat *M, PetscInt seed)
 {
-  PetscFunctionBeginUser;
-  PetscCall(MatTranspose(*M, MAT_INPLACE_MATRIX, M));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return MatTranspose(*M, MAT_INPLACE_MATRIX, M);
 }
 
 /* The transpose of M, made once, then again after a change of M */
@@ -411,8 +401,7 @@ static PetscErrorCode TransposeReuse(Mat *M, PetscInt seed)
   PetscCall(MatTranspose(*M, MAT_REUSE_MATRIX, &T));
   PetscCall(MatDestroy(M));
   *M = T;
-  PetscCall(VecDestroy(&x));
-  PetscCall(VecDestroy(&y));
+  PetscCall(TestDestroy(&x, &y));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -459,10 +448,7 @@ static PetscErrorCode SubMatrixReuse(Mat *M, PetscInt seed)
   PetscCall(MatMult(X, x, y));
   PetscCall(MatScale(*M, 0.5));
   PetscCall(MatCreateSubMatrix(*M, is, is, MAT_REUSE_MATRIX, &X));
-  PetscCall(VecDestroy(&x));
-  PetscCall(VecDestroy(&y));
-  PetscCall(ISDestroy(&is));
-  PetscCall(MatDestroy(M));
+  PetscCall(TestDestroy(&x, &y, &is, M));
   *M = X;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -523,7 +509,7 @@ static PetscErrorCode RunChange(TestDiff *d, const Change *change, const TestSha
     PetscCall(TestDiffType(d, A));
     PetscCall(TestDiffMat(d, A, R));
   }
-  PetscCall(TestPairDestroy(&A, &R));
+  PetscCall(TestDestroy(&A, &R));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -553,7 +539,7 @@ static PetscErrorCode Tame(const TestShape *shape, Mat *A, Mat *R)
   }
   PetscCall(MatGetInfo(*R, MAT_GLOBAL_SUM, &info));
   if (info.nz_used > 40.0 * shape->M || norm < 1e-3) {
-    PetscCall(TestPairDestroy(A, R));
+    PetscCall(TestDestroy(A, R));
     PetscCall(TestPairCreate(shape, A, R));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -591,7 +577,7 @@ static PetscErrorCode RandomWalk(const TestShape *shape, PetscInt steps, const c
     PetscCall(Tame(shape, &A, &R));
   }
   PetscCall(TestReport(name, &d));
-  PetscCall(TestPairDestroy(&A, &R));
+  PetscCall(TestDestroy(&A, &R));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -76,8 +76,7 @@ static PetscErrorCode InitialAndReuse(TestDiff *d, Mat A, MatType type, PetscBoo
   PetscCall(TestDiffMat(d, A, S));
   PetscCall(MatShift(S, 1.0));
   PetscCall(Check(d, B, S, typed));
-  PetscCall(TestPairDestroy(&B, &S));
-  PetscCall(MatDestroy(&R));
+  PetscCall(TestDestroy(&B, &S, &R));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -123,8 +122,7 @@ static PetscErrorCode ToItself(TestDiff *d)
   PetscCall(TestPairCreate(&grid, &A, &R));
   PetscCall(MatConvert(A, MATSAME, MAT_INITIAL_MATRIX, &B)); /* PETSc knows no other reuse of MATSAME */
   PetscCall(Check(d, B, R, PETSC_TRUE));
-  PetscCall(MatDestroy(&B));
-  PetscCall(TestPairDestroy(&A, &R));
+  PetscCall(TestDestroy(&B, &A, &R));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -151,7 +149,7 @@ static PetscErrorCode InPlace(TestDiff *d)
     }
     PetscCall(MatConvert(A, type, MAT_INPLACE_MATRIX, &A));
     PetscCall(Check(d, A, R, PETSC_TRUE));
-    PetscCall(TestPairDestroy(&A, &R));
+    PetscCall(TestDestroy(&A, &R));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -170,7 +168,7 @@ static PetscErrorCode SetTypeAgain(TestDiff *d)
     PetscCall(MatSetType(A, type));
     PetscCall(MatSetFromOptions(A));
     PetscCall(Check(d, A, R, PETSC_TRUE));
-    PetscCall(TestPairDestroy(&A, &R));
+    PetscCall(TestDestroy(&A, &R));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -197,7 +195,7 @@ static PetscErrorCode SetTypeOther(TestDiff *d)
     PetscCall(TestShapePreallocate(&grid, A));
     PetscCall(TestShapeSetValues(&grid, A, 1.0, INSERT_VALUES));
     PetscCall(Check(d, A, R, PETSC_TRUE));
-    PetscCall(TestPairDestroy(&A, &R));
+    PetscCall(TestDestroy(&A, &R));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -243,7 +241,7 @@ static PetscErrorCode SetTypesOfPETSc(TestDiff *d, const MatType types[], PetscB
   PetscCall(DiffComposed(d, A[1], A[0]));
   PetscCall(PetscObjectQuery((PetscObject)A[0], "MatShadow", &shadow));
   TestExpect(d, "the shadow is still composed", (PetscBool)!shadow);
-  PetscCall(TestPairDestroy(&A[0], &A[1]));
+  PetscCall(TestDestroy(&A[0], &A[1]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -327,7 +325,7 @@ static PetscErrorCode SetTypeDerived(TestDiff *d)
     PetscCall(MatShadowSetTune(B, MAT_SHADOW_TUNE_OFF));
     PetscCall(MatShadowSetKeepAIJ(B, PETSC_FALSE));
     PetscCall(MatAMBSetBlockSize(B, 3));
-    PetscCall(TestPairDestroy(&B, &R));
+    PetscCall(TestDestroy(&B, &R));
   }
   PetscCall(MatDestroy(&A));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -371,55 +369,40 @@ static PetscErrorCode Through(TestDiff *d, const TestShape *shape, MatType other
     PetscCall(MatConvert(B, type, MAT_INPLACE_MATRIX, &B));
     PetscCall(TestDiffType(d, B));
     PetscCall(TestDiffMult(d, B, R, scale));
-    PetscCall(VecDestroy(&scale));
-    PetscCall(VecDestroy(&unused));
-    PetscCall(TestPairDestroy(&B, &C));
-    PetscCall(TestPairDestroy(&A, &R));
+    PetscCall(TestDestroy(&scale, &unused, &B, &C, &A, &R));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode ThroughDense(TestDiff *d)
 {
-  PetscFunctionBeginUser;
-  PetscCall(Through(d, &grid, MATDENSE, PETSC_TRUE));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return Through(d, &grid, MATDENSE, PETSC_TRUE);
 }
 
 static PetscErrorCode ThroughBAIJ(TestDiff *d)
 {
-  PetscFunctionBeginUser;
-  PetscCall(Through(d, &blocks, MATBAIJ, PETSC_TRUE));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return Through(d, &blocks, MATBAIJ, PETSC_TRUE);
 }
 
 static PetscErrorCode ThroughIS(TestDiff *d)
 {
-  PetscFunctionBeginUser;
-  PetscCall(Through(d, &grid, MATIS, PETSC_TRUE));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return Through(d, &grid, MATIS, PETSC_TRUE);
 }
 
 static PetscErrorCode ThroughSELL(TestDiff *d)
 {
-  PetscFunctionBeginUser;
-  PetscCall(Through(d, &grid, MATSELL, PETSC_TRUE));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return Through(d, &grid, MATSELL, PETSC_TRUE);
 }
 
 static PetscErrorCode ThroughAIJPERM(TestDiff *d)
 {
-  PetscFunctionBeginUser;
-  PetscCall(Through(d, &grid, MATAIJPERM, PETSC_TRUE));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return Through(d, &grid, MATAIJPERM, PETSC_TRUE);
 }
 
 #if defined(PETSC_HAVE_HYPRE)
 static PetscErrorCode ThroughHYPRE(TestDiff *d)
 {
-  PetscFunctionBeginUser;
-  PetscCall(Through(d, &grid, MATHYPRE, PETSC_FALSE));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return Through(d, &grid, MATHYPRE, PETSC_FALSE);
 }
 #endif
 
@@ -434,10 +417,7 @@ static PetscErrorCode ToSBAIJ(TestDiff *d)
   PetscCall(MatConvert(A, MATSBAIJ, MAT_INITIAL_MATRIX, &B));
   PetscCall(TestScales(R, &scale, &unused));
   PetscCall(TestDiffMult(d, B, R, scale));
-  PetscCall(VecDestroy(&scale));
-  PetscCall(VecDestroy(&unused));
-  PetscCall(MatDestroy(&B));
-  PetscCall(TestPairDestroy(&A, &R));
+  PetscCall(TestDestroy(&scale, &unused, &B, &A, &R));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -453,8 +433,7 @@ static PetscErrorCode ToMPIAdj(TestDiff *d)
   PetscCall(MatConvert(R, MATMPIADJ, MAT_INITIAL_MATRIX, &G[1]));
   PetscCall(MatEqual(G[0], G[1], &same));
   TestExpect(d, "the graphs differ", same);
-  PetscCall(TestPairDestroy(&G[0], &G[1]));
-  PetscCall(TestPairDestroy(&A, &R));
+  PetscCall(TestDestroy(&G[0], &G[1], &A, &R));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -477,13 +456,12 @@ static PetscErrorCode FromNest(TestDiff *d)
   PetscCall(TestDiffMat(d, M[0], M[1]));
   PetscCall(TestScales(M[1], &scale, &unused));
   PetscCall(TestDiffMult(d, N[0], M[1], scale));
-  PetscCall(VecDestroy(&scale));
-  PetscCall(VecDestroy(&unused));
+  PetscCall(TestDestroy(&scale, &unused));
   for (PetscInt ref = 0; ref < 2; ref++) {
     for (PetscInt k = 0; k < 4; k++) PetscCall(MatDestroy(&block[ref][k]));
-    PetscCall(TestPairDestroy(&N[ref], &M[ref]));
+    PetscCall(TestDestroy(&N[ref], &M[ref]));
   }
-  PetscCall(TestPairDestroy(&A, &R));
+  PetscCall(TestDestroy(&A, &R));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -501,9 +479,7 @@ static PetscErrorCode FromTranspose(TestDiff *d)
   PetscCall(TestDiffType(d, B));
   PetscCall(MatTranspose(R, MAT_INITIAL_MATRIX, &S));
   PetscCall(TestDiffMat(d, B, S));
-  PetscCall(TestPairDestroy(&T, &B));
-  PetscCall(MatDestroy(&S));
-  PetscCall(TestPairDestroy(&A, &R));
+  PetscCall(TestDestroy(&T, &B, &S, &A, &R));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -157,8 +157,7 @@ static PetscErrorCode COO(TestDiff *d)
   PetscCall(MatScale(R, 0.5));
   PetscCall(TestDiffMat(d, A, R));
   PetscCall(PetscFree3(coo_i, coo_j, v));
-  PetscCall(MatDestroy(&B));
-  PetscCall(TestPairDestroy(&A, &R));
+  PetscCall(TestDestroy(&B, &A, &R));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -239,8 +238,7 @@ static PetscErrorCode ResetPreallocation(TestDiff *d)
   PetscCall(MatMult(A, x, y));
   PetscCall(MatResetPreallocation(A));
   PetscCall(TestShapeSetValues(&grid, A, 1.0, ADD_VALUES));
-  PetscCall(VecDestroy(&x));
-  PetscCall(VecDestroy(&y));
+  PetscCall(TestDestroy(&x, &y));
   PetscCall(TestCompareAndDestroy(d, &grid, &A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -329,8 +327,7 @@ static PetscErrorCode BinaryLoad(TestDiff *d)
       PetscCall(MatCreateVecs(B, &x, &y));
       PetscCall(MatScale(B, 7.0));
       PetscCall(MatMult(B, x, y));
-      PetscCall(VecDestroy(&x));
-      PetscCall(VecDestroy(&y));
+      PetscCall(TestDestroy(&x, &y));
       PetscCall(TestMatLoad(B, path));
     }
     PetscCall(TestCompareAndDestroy(d, &grid, &B));
@@ -362,8 +359,7 @@ static PetscErrorCode Duplicate(TestDiff *d)
       PetscCall(TestDiffMat(d, A, R));
       PetscCall(MatDestroy(&A)); /* the copy must live on */
       PetscCall(TestDiffMat(d, B, S));
-      PetscCall(TestPairDestroy(&B, &S));
-      PetscCall(MatDestroy(&R));
+      PetscCall(TestDestroy(&B, &S, &R));
     }
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -403,8 +399,7 @@ static PetscErrorCode FromDMDA(TestDiff *d)
   }
   PetscCall(TestDiffType(d, M[0]));
   PetscCall(TestDiffMat(d, M[0], M[1]));
-  PetscCall(TestPairDestroy(&M[0], &M[1]));
-  PetscCall(DMDestroy(&da));
+  PetscCall(TestDestroy(&M[0], &M[1], &da));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -432,7 +427,7 @@ static PetscErrorCode UserArrays(TestDiff *d)
   PetscCall(TestDiffMat(d, A, diag));
   PetscCall(MatDuplicate(A, MAT_COPY_VALUES, &B));
   PetscCall(TestDiffMat(d, B, diag));
-  PetscCall(TestPairDestroy(&A, &B));
+  PetscCall(TestDestroy(&A, &B));
   PetscCall(MatSeqAIJRestoreArray(diag, &a));
   PetscCall(MatRestoreRowIJ(diag, 0, PETSC_FALSE, PETSC_FALSE, &n, &i, &j, &done));
   PetscCall(MatDestroy(&R));

@@ -170,12 +170,7 @@ static PetscErrorCode HandProductsCreate(const TestShape *shape, Mat A, HandProd
 
 static PetscErrorCode HandProductsDestroy(HandProducts *h)
 {
-  PetscFunctionBeginUser;
-  PetscCall(VecDestroy(&h->ax));
-  PetscCall(VecDestroy(&h->aty));
-  PetscCall(VecDestroy(&h->rowsum));
-  PetscCall(VecDestroy(&h->colsum));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return TestDestroy(&h->ax, &h->aty, &h->rowsum, &h->colsum);
 }
 
 static PetscErrorCode DiffByHand(TestDiff *d, Mat A, const HandProducts *h)
@@ -198,10 +193,7 @@ static PetscErrorCode DiffByHand(TestDiff *d, Mat A, const HandProducts *h)
   PetscCall(MatMultTransposeAdd(A, y, x, w));
   PetscCall(VecAXPY(w, -1.0, x));
   PetscCall(TestDiffVec(d, "MatMultTransposeAdd() by hand", w, h->aty, h->colsum));
-  PetscCall(VecDestroy(&x));
-  PetscCall(VecDestroy(&y));
-  PetscCall(VecDestroy(&z));
-  PetscCall(VecDestroy(&w));
+  PetscCall(TestDestroy(&x, &y, &z, &w));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -224,8 +216,7 @@ static PetscErrorCode Products(TestDiff *d, const TestShape *shape)
   PetscCall(MatDuplicate(A, MAT_COPY_VALUES, &B));
   PetscCall(DiffByHand(d, B, &h));
   PetscCall(HandProductsDestroy(&h));
-  PetscCall(MatDestroy(&B));
-  PetscCall(TestPairDestroy(&A, &R));
+  PetscCall(TestDestroy(&B, &A, &R));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -290,10 +281,7 @@ static PetscErrorCode NotANumber(TestDiff *d)
       }
     }
   }
-  PetscCall(VecDestroy(&x));
-  PetscCall(VecDestroy(&y));
-  PetscCall(VecDestroy(&z));
-  PetscCall(TestPairDestroy(&A, &R));
+  PetscCall(TestDestroy(&x, &y, &z, &A, &R));
   if (PetscDefined(USE_COMPLEX)) PetscCall(PetscFPTrapPop());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -324,14 +312,10 @@ static PetscErrorCode UnalignedVectors(TestDiff *d)
     PetscCall(MatMultAdd(R, x, z, z));
     PetscCall(MatMultAdd(A, x, y, y));
     PetscCall(TestDiffVec(d, "MatMultAdd() of unaligned vectors", y, z, scale));
-    PetscCall(VecDestroy(&x));
-    PetscCall(VecDestroy(&y));
+    PetscCall(TestDestroy(&x, &y));
   }
   PetscCall(PetscFree2(xa, ya));
-  PetscCall(VecDestroy(&z));
-  PetscCall(VecDestroy(&scale));
-  PetscCall(VecDestroy(&unused));
-  PetscCall(TestPairDestroy(&A, &R));
+  PetscCall(TestDestroy(&z, &scale, &unused, &A, &R));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -121,7 +121,7 @@ static PetscErrorCode Pair(TestDiff *d, int from, int fromkind, int to, int toki
     PetscCall(PetscObjectBaseTypeCompareAny((PetscObject)B[1], &aij, MATSEQAIJ, MATMPIAIJ, ""));
     if (aij) PetscCall(TestDiffRows(d, B[0], B[1]));
   }
-  PetscCall(TestPairDestroy(&B[0], &B[1]));
+  PetscCall(TestDestroy(&B[0], &B[1]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

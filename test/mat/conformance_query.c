@@ -39,7 +39,7 @@ static PetscErrorCode Norms(TestDiff *d)
   PetscCall(MatGetColumnNorms(R, NORM_2, cr));
   for (PetscInt j = 0; j < grid.N; j++) TestDiffAdd(d, "MatGetColumnNorms()", PetscAbsReal(ca[j] - cr[j]) / cr[j]);
   PetscCall(PetscFree2(ca, cr));
-  PetscCall(TestPairDestroy(&A, &R));
+  PetscCall(TestDestroy(&A, &R));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -59,9 +59,7 @@ static PetscErrorCode Diagonal(TestDiff *d)
   PetscCall(MatGetTrace(A, &ta));
   PetscCall(MatGetTrace(R, &tr));
   TestDiffAdd(d, "MatGetTrace()", PetscAbsScalar(ta - tr) / PetscAbsScalar(tr));
-  PetscCall(VecDestroy(&a));
-  PetscCall(VecDestroy(&r));
-  PetscCall(TestPairDestroy(&A, &R));
+  PetscCall(TestDestroy(&a, &r, &A, &R));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -80,9 +78,7 @@ static PetscErrorCode RowReductions(TestDiff *d)
   PetscCall(MatGetRowSum(A, a));
   PetscCall(MatGetRowSum(R, r));
   PetscCall(TestDiffVec(d, "MatGetRowSum()", a, r, NULL));
-  PetscCall(VecDestroy(&a));
-  PetscCall(VecDestroy(&r));
-  PetscCall(TestPairDestroy(&A, &R));
+  PetscCall(TestDestroy(&a, &r, &A, &R));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -98,7 +94,7 @@ static PetscErrorCode Info(TestDiff *d)
   TestExpect(d, "nonzeros used", (PetscBool)(a.nz_used == r.nz_used));
   TestExpect(d, "nonzeros allocated", (PetscBool)(a.nz_allocated == r.nz_allocated));
   TestExpect(d, "mallocs", (PetscBool)(a.mallocs == r.mallocs));
-  PetscCall(TestPairDestroy(&A, &R));
+  PetscCall(TestDestroy(&A, &R));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -131,8 +127,7 @@ static PetscErrorCode Equal(TestDiff *d)
   PetscCall(MatIsSymmetric(B, 1e-12, &yes));
   TestExpect(d, "MatIsSymmetric() of A + A'", yes);
   PetscCall(TestDiffMat(d, B, S));
-  PetscCall(TestPairDestroy(&B, &S));
-  PetscCall(TestPairDestroy(&A, &R));
+  PetscCall(TestDestroy(&B, &S, &A, &R));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -166,7 +161,7 @@ static PetscErrorCode RowIJ(TestDiff *d)
     PetscCall(MatRestoreRowIJ(a, shift, symmetric, PETSC_FALSE, &na, &ia, &ja, &da));
     PetscCall(MatRestoreRowIJ(r, shift, symmetric, PETSC_FALSE, &nr, &ir, &jr, &dr));
   }
-  PetscCall(TestPairDestroy(&A, &R));
+  PetscCall(TestDestroy(&A, &R));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -188,7 +183,7 @@ static PetscErrorCode ReadArray(TestDiff *d)
   PetscCall(MatSeqAIJRestoreArrayRead(a, &va));
   PetscCall(MatSeqAIJRestoreArrayRead(r, &vr));
   PetscCall(TestDiffMat(d, A, R));
-  PetscCall(TestPairDestroy(&A, &R));
+  PetscCall(TestDestroy(&A, &R));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -211,11 +206,7 @@ static PetscErrorCode FindRows(TestDiff *d)
   PetscCall(MatFindZeroDiagonals(R, &zr));
   PetscCall(ISEqual(za, zr, &same));
   TestExpect(d, "MatFindZeroDiagonals()", same);
-  PetscCall(ISDestroy(&a));
-  PetscCall(ISDestroy(&r));
-  PetscCall(ISDestroy(&za));
-  PetscCall(ISDestroy(&zr));
-  PetscCall(TestPairDestroy(&A, &R));
+  PetscCall(TestDestroy(&a, &r, &za, &zr, &A, &R));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -237,12 +228,9 @@ static PetscErrorCode Orderings(TestDiff *d)
     PetscCall(MatGetOrdering(r, types[k], &rowr, &colr));
     PetscCall(ISEqual(rowa, rowr, &same));
     TestExpect(d, "MatGetOrdering()", same);
-    PetscCall(ISDestroy(&rowa));
-    PetscCall(ISDestroy(&cola));
-    PetscCall(ISDestroy(&rowr));
-    PetscCall(ISDestroy(&colr));
+    PetscCall(TestDestroy(&rowa, &cola, &rowr, &colr));
   }
-  PetscCall(TestPairDestroy(&A, &R));
+  PetscCall(TestDestroy(&A, &R));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -271,7 +259,7 @@ static PetscErrorCode Colorings(TestDiff *d)
   PetscCall(ColorCount(A, &a));
   PetscCall(ColorCount(R, &r));
   TestExpect(d, "number of colours", (PetscBool)(a == r));
-  PetscCall(TestPairDestroy(&A, &R));
+  PetscCall(TestDestroy(&A, &R));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -305,8 +293,7 @@ static PetscErrorCode Attached(TestDiff *d)
     PetscCall(MatIsSymmetricKnown(A, &set, &flag));
     TestExpect(d, "the symmetry is lost", (PetscBool)(set && flag));
   }
-  PetscCall(MatNullSpaceDestroy(&null));
-  PetscCall(MatDestroy(&A));
+  PetscCall(TestDestroy(&null, &A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -420,8 +407,7 @@ static PetscErrorCode DMDAView(TestDiff *d)
   if (a || r) TestExpect(d, "the views differ", (PetscBool)(a && r && SameWords(a, r)));
   PetscCall(PetscFree(a));
   PetscCall(PetscFree(r));
-  PetscCall(MatDestroy(&A));
-  PetscCall(MatDestroy(&R));
+  PetscCall(TestDestroy(&A, &R));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -447,7 +433,7 @@ static PetscErrorCode AsciiView(TestDiff *d)
     }
     PetscCall(TestDiffMat(d, A, R));
   }
-  PetscCall(TestPairDestroy(&A, &R));
+  PetscCall(TestDestroy(&A, &R));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -473,7 +459,7 @@ static PetscErrorCode InfoView(TestDiff *d)
     }
     PetscCall(TestDiffMat(d, A, R));
   }
-  PetscCall(TestPairDestroy(&A, &R));
+  PetscCall(TestDestroy(&A, &R));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -508,7 +494,7 @@ static PetscErrorCode BinaryView(TestDiff *d)
     fclose(file[1]);
   }
   for (PetscInt k = 0; k < 2; k++) PetscCall(TestRemoveFile(path[k]));
-  PetscCall(TestPairDestroy(&M[0], &M[1]));
+  PetscCall(TestDestroy(&M[0], &M[1]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -526,7 +512,7 @@ static PetscErrorCode DrawView(TestDiff *d)
   PetscCall(MatView(A, viewer));
   PetscCall(PetscViewerDestroy(&viewer));
   PetscCall(TestDiffMat(d, A, R));
-  PetscCall(TestPairDestroy(&A, &R));
+  PetscCall(TestDestroy(&A, &R));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -548,7 +534,7 @@ static PetscErrorCode TypeName(TestDiff *d)
   PetscCall(MatShadowGetInfo(A, &info));
   PetscCall(MatGetType(A, &after));
   TestExpect(d, "the string of MatGetType() is freed", (PetscBool)(before == after));
-  PetscCall(TestPairDestroy(&A, &R));
+  PetscCall(TestDestroy(&A, &R));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -58,7 +58,7 @@ static PetscErrorCode Once(int argc, char **argv, PetscInt round)
   PetscCall(TestDiffType(&d, A));
   PetscCall(TestDiffMat(&d, A, R));
   PetscCall(DefaultGAMG(&d, R));
-  PetscCall(TestPairDestroy(&A, &R));
+  PetscCall(TestDestroy(&A, &R));
   PetscCall(TestReport(name[round], &d));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

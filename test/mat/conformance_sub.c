@@ -83,10 +83,7 @@ static PetscErrorCode SubMatrix(TestDiff *d, PickIndices pick, PetscBool reuse)
   }
   PetscCall(MatScale(B, 3.0));
   PetscCall(TestDiffMat(d, A, R));
-  PetscCall(ISDestroy(&rows));
-  PetscCall(ISDestroy(&cols));
-  PetscCall(TestPairDestroy(&B, &S));
-  PetscCall(TestPairDestroy(&A, &R));
+  PetscCall(TestDestroy(&rows, &cols, &B, &S, &A, &R));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -119,7 +116,7 @@ static PetscErrorCode SubMatrices(TestDiff *d)
   for (PetscInt k = 0; k < 3; k++) PetscCall(ISDestroy(&is[k]));
   PetscCall(MatDestroySubMatrices(3, &B));
   PetscCall(MatDestroySubMatrices(3, &S));
-  PetscCall(TestPairDestroy(&A, &R));
+  PetscCall(TestDestroy(&A, &R));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -144,13 +141,11 @@ static PetscErrorCode SubMatricesOutlive(TestDiff *d)
   PetscCall(TestDiffMat(d, B[1], S[1]));
   PetscCall(MatDestroySubMatrices(2, &B));
   PetscCall(MatDestroySubMatrices(2, &S));
-  PetscCall(TestPairDestroy(&A, &R));
+  PetscCall(TestDestroy(&A, &R));
   PetscCall(MatScale(kept, 2.0));
   PetscCall(MatScale(keptref, 2.0));
   PetscCall(TestDiffMat(d, kept, keptref));
-  PetscCall(TestPairDestroy(&kept, &keptref));
-  PetscCall(ISDestroy(&is[0]));
-  PetscCall(ISDestroy(&is[1]));
+  PetscCall(TestDestroy(&kept, &keptref, &is[0], &is[1]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -175,7 +170,7 @@ static PetscErrorCode SubMatricesMPI(TestDiff *d)
     PetscCall(MatDestroySubMatrices(1, &S));
     PetscCall(ISDestroy(&is));
   }
-  PetscCall(TestPairDestroy(&A, &R));
+  PetscCall(TestDestroy(&A, &R));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -193,7 +188,7 @@ static PetscErrorCode DiagonalBlock(TestDiff *d)
   PetscCall(MatScale(A, 2.0));
   PetscCall(MatScale(R, 2.0));
   PetscCall(TestDiffMat(d, B, S));
-  PetscCall(TestPairDestroy(&A, &R));
+  PetscCall(TestDestroy(&A, &R));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -221,12 +216,11 @@ static PetscErrorCode LocalSubMatrix(TestDiff *d)
     PetscCall(MatRestoreLocalSubMatrix(M[k], part, part, &sub));
     PetscCall(MatAssemblyBegin(M[k], MAT_FINAL_ASSEMBLY));
     PetscCall(MatAssemblyEnd(M[k], MAT_FINAL_ASSEMBLY));
-    PetscCall(ISDestroy(&own));
-    PetscCall(ISDestroy(&part));
+    PetscCall(TestDestroy(&own, &part));
     PetscCall(ISLocalToGlobalMappingDestroy(&map));
   }
   PetscCall(TestDiffMat(d, M[0], M[1]));
-  PetscCall(TestPairDestroy(&M[0], &M[1]));
+  PetscCall(TestDestroy(&M[0], &M[1]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -246,12 +240,7 @@ static PetscErrorCode Virtual(TestDiff *d)
   PetscCall(MatCreateSubMatrix(R, rows, cols, MAT_INITIAL_MATRIX, &S));
   PetscCall(TestScales(S, &scale, &unused));
   PetscCall(TestDiffMult(d, B, S, scale));
-  PetscCall(VecDestroy(&scale));
-  PetscCall(VecDestroy(&unused));
-  PetscCall(ISDestroy(&rows));
-  PetscCall(ISDestroy(&cols));
-  PetscCall(TestPairDestroy(&B, &S));
-  PetscCall(TestPairDestroy(&A, &R));
+  PetscCall(TestDestroy(&scale, &unused, &rows, &cols, &B, &S, &A, &R));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -270,9 +259,7 @@ static PetscErrorCode Permute(TestDiff *d)
   PetscCall(MatPermute(A, is, is, &B));
   PetscCall(MatPermute(R, is, is, &S));
   PetscCall(TestDiffMat(d, B, S));
-  PetscCall(ISDestroy(&is));
-  PetscCall(TestPairDestroy(&B, &S));
-  PetscCall(TestPairDestroy(&A, &R));
+  PetscCall(TestDestroy(&is, &B, &S, &A, &R));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -294,9 +281,7 @@ static PetscErrorCode IncreaseOverlap(TestDiff *d)
   PetscCall(ISSort(r));
   PetscCall(ISEqual(a, r, &same));
   TestExpect(d, "the overlap differs", same);
-  PetscCall(ISDestroy(&a));
-  PetscCall(ISDestroy(&r));
-  PetscCall(TestPairDestroy(&A, &R));
+  PetscCall(TestDestroy(&a, &r, &A, &R));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -317,8 +302,7 @@ static PetscErrorCode Redundant(TestDiff *d)
   PetscCall(MatCreateRedundantMatrix(A, size, MPI_COMM_NULL, MAT_REUSE_MATRIX, &B));
   PetscCall(MatCreateRedundantMatrix(R, size, MPI_COMM_NULL, MAT_REUSE_MATRIX, &S));
   PetscCall(TestDiffMat(d, B, S));
-  PetscCall(TestPairDestroy(&B, &S));
-  PetscCall(TestPairDestroy(&A, &R));
+  PetscCall(TestDestroy(&B, &S, &A, &R));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -340,13 +324,13 @@ static PetscErrorCode LocalMatrix(TestDiff *d)
     PetscCall(MatMPIAIJGetLocalMat(A, MAT_REUSE_MATRIX, &B));
     PetscCall(MatMPIAIJGetLocalMat(R, MAT_REUSE_MATRIX, &S));
     PetscCall(TestDiffMat(d, B, S));
-    PetscCall(TestPairDestroy(&B, &S));
+    PetscCall(TestDestroy(&B, &S));
     PetscCall(MatMPIAIJGetLocalMatMerge(A, MAT_INITIAL_MATRIX, NULL, &B));
     PetscCall(MatMPIAIJGetLocalMatMerge(R, MAT_INITIAL_MATRIX, NULL, &S));
     PetscCall(TestDiffMat(d, B, S));
-    PetscCall(TestPairDestroy(&B, &S));
+    PetscCall(TestDestroy(&B, &S));
   }
-  PetscCall(TestPairDestroy(&A, &R));
+  PetscCall(TestDestroy(&A, &R));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -369,8 +353,7 @@ static PetscErrorCode Concatenate(TestDiff *d)
   PetscCall(MatScale(R, 2.0));
   PetscCall(MatCreateMPIMatConcatenateSeqMat(PETSC_COMM_WORLD, local, n, MAT_REUSE_MATRIX, &B));
   PetscCall(TestDiffMat(d, B, R));
-  PetscCall(TestPairDestroy(&B, &local));
-  PetscCall(TestPairDestroy(&A, &R));
+  PetscCall(TestDestroy(&B, &local, &A, &R));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -166,8 +166,7 @@ static PetscErrorCode SubMatrix(Mat A, Mat *B)
   PetscCall(MatCreateSubMatrix(A, rows, cols, MAT_INITIAL_MATRIX, B));
   PetscCall(MatScale(A, 2.0));
   PetscCall(MatCreateSubMatrix(A, rows, cols, MAT_REUSE_MATRIX, B));
-  PetscCall(ISDestroy(&rows));
-  PetscCall(ISDestroy(&cols));
+  PetscCall(TestDestroy(&rows, &cols));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -182,8 +181,7 @@ static PetscErrorCode SubMatrices(Mat A, Mat *B)
   *B = sub[0];
   PetscCall(PetscObjectReference((PetscObject)*B));
   PetscCall(MatDestroySubMatrices(1, &sub));
-  PetscCall(ISDestroy(&rows));
-  PetscCall(ISDestroy(&cols));
+  PetscCall(TestDestroy(&rows, &cols));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -196,8 +194,7 @@ static PetscErrorCode Permuted(Mat A, Mat *B)
   PetscCall(ISSetPermutation(rows));
   PetscCall(ISSetPermutation(cols));
   PetscCall(MatPermute(A, rows, cols, B));
-  PetscCall(ISDestroy(&rows));
-  PetscCall(ISDestroy(&cols));
+  PetscCall(TestDestroy(&rows, &cols));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -370,8 +367,7 @@ static PetscErrorCode Run(TestDiff *d, const Act *act, const TestShape *shape, P
   }
   PetscCall(TestDiffTraits(d, A[0], A[1]));
   if (B[0]) PetscCall(TestDiffTraits(d, B[0], B[1]));
-  PetscCall(TestPairDestroy(&B[0], &B[1]));
-  PetscCall(TestPairDestroy(&A[0], &A[1]));
+  PetscCall(TestDestroy(&B[0], &B[1], &A[0], &A[1]));
   PetscCall(LuggageDestroy(&l));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -18,7 +18,7 @@ static PetscErrorCode BadBlockSize(TestDiff *d)
   TestExpectError(d, PETSC_ERR_ARG_OUTOFRANGE, "0 lets", MatAMBSetBlockSize(A, -1));
   TestExpectError(d, PETSC_ERR_ARG_OUTOFRANGE, "0 lets", MatAMBSetBlockSize(R, 11));
   PetscCall(TestDiffMat(d, A, R));
-  PetscCall(TestPairDestroy(&A, &R));
+  PetscCall(TestDestroy(&A, &R));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -59,9 +59,7 @@ static PetscErrorCode OtherTypes(TestDiff *d)
     TestExpect(d, "a matrix without a shadow has a format", (PetscBool)(info.format == NULL));
   }
   PetscCall(TestDiffMat(d, A, R));
-  PetscCall(MatDestroy(&C));
-  PetscCall(MatDestroy(&D));
-  PetscCall(TestPairDestroy(&A, &R));
+  PetscCall(TestDestroy(&C, &D, &A, &R));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -88,9 +86,7 @@ static PetscErrorCode Unassembled(TestDiff *d)
   TestExpect(d, "a block size set before assembly is lost", (PetscBool)(TestFigure(A, "block_size") == 3));
   PetscCall(TestShapeCreate(&grid, "ref_", &R));
   PetscCall(TestDiffMat(d, A, R));
-  PetscCall(VecDestroy(&x));
-  PetscCall(VecDestroy(&y));
-  PetscCall(TestPairDestroy(&A, &R));
+  PetscCall(TestDestroy(&x, &y, &A, &R));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -118,10 +114,7 @@ static PetscErrorCode WrongVectors(TestDiff *d)
   TestExpectError(d, PETSC_ERR_ARG_SIZ, "dim", MatMultAdd(A, x, x, y));
   TestExpectError(d, PETSC_ERR_ARG_SIZ, "dim", MatMultTransposeAdd(A, y, y, x));
   PetscCall(TestDiffMat(d, A, R));
-  PetscCall(VecDestroy(&w));
-  PetscCall(VecDestroy(&x));
-  PetscCall(VecDestroy(&y));
-  PetscCall(TestPairDestroy(&A, &R));
+  PetscCall(TestDestroy(&w, &x, &y, &A, &R));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -151,13 +144,9 @@ static PetscErrorCode Factored(TestDiff *d)
   PetscCall(MatMult(diag, y, x));
   PetscCall(TestVecSet(y, 1));
   PetscCall(TestDiffVec(d, "A A^-1 b is not b", x, y, NULL));
-  PetscCall(VecDestroy(&x));
-  PetscCall(VecDestroy(&y));
-  PetscCall(ISDestroy(&rows));
-  PetscCall(ISDestroy(&cols));
-  PetscCall(MatDestroy(&F));
+  PetscCall(TestDestroy(&x, &y, &rows, &cols, &F));
   PetscCall(TestDiffMat(d, A, R));
-  PetscCall(TestPairDestroy(&A, &R));
+  PetscCall(TestDestroy(&A, &R));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -196,7 +185,7 @@ static PetscErrorCode BlockSizes(TestDiff *d)
     TestExpect(d, "a duplicate has another block size", (PetscBool)(!wanted || b == wanted));
     PetscCall(MatDestroy(&B));
   }
-  PetscCall(TestPairDestroy(&A, &R));
+  PetscCall(TestDestroy(&A, &R));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -215,7 +204,7 @@ static PetscErrorCode Tunes(TestDiff *d)
     TestExpect(d, "a shadow has no format", (PetscBool)(info.format != NULL && info.reason != NULL && info.kernel != NULL));
     if (tunes[k] == MAT_SHADOW_TUNE_OFF && info.nonzeros > 0) TestExpect(d, "without tuning the format is not amb", (PetscBool)(strcmp(info.format, "amb") == 0));
   }
-  PetscCall(TestPairDestroy(&A, &R));
+  PetscCall(TestDestroy(&A, &R));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -240,7 +229,7 @@ static PetscErrorCode Halos(TestDiff *d)
     PetscCall(MatScale(A, 2));
     PetscCall(MatScale(R, 2));
   }
-  PetscCall(TestPairDestroy(&A, &R));
+  PetscCall(TestDestroy(&A, &R));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -264,7 +253,7 @@ static PetscErrorCode Prefixes(TestDiff *d)
   PetscCall(GetBlockSize(B, &b));
   TestExpect(d, "-two_mat_amb_block_size", (PetscBool)(b == 2));
   PetscCall(TestDiffMat(d, A, B));
-  PetscCall(TestPairDestroy(&A, &B));
+  PetscCall(TestDestroy(&A, &B));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -291,9 +280,7 @@ static PetscErrorCode Counts(TestDiff *d)
   PetscCall(MatShadowGetInfo(diag, &after));
   TestExpect(d, "new values are not updated", (PetscBool)(after.conversions == before.conversions && after.updates == before.updates + 1));
   TestExpect(d, "an update changes the bytes", (PetscBool)(after.bytes_stored == before.bytes_stored));
-  PetscCall(VecDestroy(&x));
-  PetscCall(VecDestroy(&y));
-  PetscCall(MatDestroy(&A));
+  PetscCall(TestDestroy(&x, &y, &A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -371,9 +358,7 @@ static PetscErrorCode SumsOverBlocks_One(TestDiff *d, PetscBool exhaustive)
     PetscCall(MatShadowGetInfo(A, &whole));
     TestExpect(d, "the off-diagonal block alone is tuning", (PetscBool)(whole.tuning || device));
   }
-  PetscCall(VecDestroy(&x));
-  PetscCall(VecDestroy(&y));
-  PetscCall(MatDestroy(&A));
+  PetscCall(TestDestroy(&x, &y, &A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -433,7 +418,7 @@ static PetscErrorCode FewColumns(TestDiff *d)
   PetscCall(MatShadowSetTune(A, MAT_SHADOW_TUNE_OFF));
   PetscCall(MatAMBSetBlockSize(A, 10));
   PetscCall(TestDiffMat(d, A, R));
-  PetscCall(TestPairDestroy(&A, &R));
+  PetscCall(TestDestroy(&A, &R));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -119,8 +119,7 @@ static PetscErrorCode JudgePair(TestDiff *d, Work *w)
   PetscCall(TestScales(w->R, &rows, &cols));
   PetscCall(TestDiffMult(d, w->A, w->R, rows));
   PetscCall(TestDiffMultTranspose(d, w->A, w->R, cols));
-  PetscCall(VecDestroy(&rows));
-  PetscCall(VecDestroy(&cols));
+  PetscCall(TestDestroy(&rows, &cols));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -234,8 +233,7 @@ static PetscErrorCode PrepareSampledAgain(Work *w)
   PetscFunctionBeginUser;
   PetscCall(PrepareDense(w));
   PetscCall(MatSDDMM(w->A, w->D, w->E, PETSC_FALSE, MAT_INITIAL_MATRIX, &w->again));
-  PetscCall(MatDestroy(&w->D));
-  PetscCall(MatDestroy(&w->E));
+  PetscCall(TestDestroy(&w->D, &w->E));
   PetscCall(MatCreateDense(PETSC_COMM_WORLD, PETSC_DECIDE, PETSC_DECIDE, blocks.N, 40, NULL, &w->D));
   PetscCall(MatSetRandom(w->D, NULL));
   PetscCall(MatDuplicate(w->D, MAT_COPY_VALUES, &w->E));
@@ -789,14 +787,7 @@ static PetscErrorCode Destroy(Work *w)
 {
   PetscFunctionBeginUser;
   PetscCall(Clear(w));
-  PetscCall(MatDestroy(&w->A));
-  PetscCall(MatDestroy(&w->R));
-  PetscCall(MatDestroy(&w->D));
-  PetscCall(MatDestroy(&w->E));
-  PetscCall(MatDestroy(&w->again));
-  PetscCall(VecDestroy(&w->x));
-  PetscCall(VecDestroy(&w->y));
-  PetscCall(KSPDestroy(&w->ksp));
+  PetscCall(TestDestroy(&w->A, &w->R, &w->D, &w->E, &w->again, &w->x, &w->y, &w->ksp));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

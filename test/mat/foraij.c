@@ -13,9 +13,7 @@ static const TestShape blocks = {"blocks", 108, 108, TestRowBlocks, TestValueGen
 /* What -petscamb_for_aij says */
 static PetscErrorCode Expected(char format[], size_t len)
 {
-  PetscFunctionBeginUser;
-  PetscCall(PetscOptionsGetString(NULL, NULL, "-petscamb_for_aij", format, len, NULL));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return PetscOptionsGetString(NULL, NULL, "-petscamb_for_aij", format, len, NULL);
 }
 
 /* Ours by what it tells, and AIJ by name */
@@ -113,10 +111,7 @@ static PetscErrorCode CreateSeqAIJ(TestDiff *d)
     PetscCall(VecRestoreArray(v, &y));
     PetscCall(MatDuplicate(A, MAT_COPY_VALUES, &B));
     PetscCall(DiffOurs(d, "its duplicate is ours", B));
-    PetscCall(MatDestroy(&B));
-    PetscCall(VecDestroy(&u));
-    PetscCall(VecDestroy(&v));
-    PetscCall(MatDestroy(&A));
+    PetscCall(TestDestroy(&B, &u, &v, &A));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -140,7 +135,7 @@ static PetscErrorCode CreateMPIAIJWithArrays(TestDiff *d)
   PetscCall(DiffOurs(d, "ours, and an AIJ by name", A));
   PetscCall(TestDiffMat(d, A, R));
   PetscCall(PetscFree3(i, j, a));
-  PetscCall(TestPairDestroy(&A, &R));
+  PetscCall(TestDestroy(&A, &R));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -194,7 +189,7 @@ static PetscErrorCode Subtypes(TestDiff *d)
     PetscCall(MatDestroy(&B));
     PetscCall(MatConvert(A, types[k], MAT_INPLACE_MATRIX, &A));
     PetscCall(TestDiffMat(d, A, R));
-    PetscCall(TestPairDestroy(&A, &R));
+    PetscCall(TestDestroy(&A, &R));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -246,8 +241,7 @@ static PetscErrorCode Derived(TestDiff *d)
   PetscCall(MatCreateSubMatrices(A, 1, &is, &is, MAT_INITIAL_MATRIX, &C));
   PetscCall(DiffOurs(d, "a local sub-matrix", C[0]));
   PetscCall(MatDestroySubMatrices(1, &C));
-  PetscCall(ISDestroy(&is));
-  PetscCall(MatDestroy(&A));
+  PetscCall(TestDestroy(&is, &A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -270,16 +264,12 @@ static PetscErrorCode ViewInfo(Mat A, char **text)
 
 static PetscErrorCode ViewOfUser(Mat A, PetscViewer viewer)
 {
-  PetscFunctionBeginUser;
-  PetscCall(PetscObjectSetName((PetscObject)A, "seen"));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return PetscObjectSetName((PetscObject)A, "seen");
 }
 
 static PetscErrorCode MultOfUser(Mat A, Vec x, Vec y)
 {
-  PetscFunctionBeginUser;
-  PetscCall(VecSet(y, 7.0));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return VecSet(y, 7.0);
 }
 
 /* Operations that a program, or DMDA, has put on a matrix before its assembly stay there */
@@ -310,8 +300,7 @@ static PetscErrorCode Operations(TestDiff *d)
   PetscCall(MatMult(A[1], x, y));
   PetscCall(VecNorm(y, NORM_INFINITY, &norm));
   TestExpect(d, "the product is the program's", (PetscBool)(norm == 7.0));
-  PetscCall(VecDestroy(&x));
-  PetscCall(VecDestroy(&y));
+  PetscCall(TestDestroy(&x, &y));
   for (int k = 0; k < 2; k++) PetscCall(MatDestroy(&A[k]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -345,9 +334,7 @@ static PetscErrorCode Factors(TestDiff *d)
     free(text);
     PetscCall(MatDestroy(&F));
   }
-  PetscCall(ISDestroy(&rows));
-  PetscCall(ISDestroy(&cols));
-  PetscCall(MatDestroy(&A));
+  PetscCall(TestDestroy(&rows, &cols, &A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -75,15 +75,7 @@ static PetscErrorCode DiffHYPRE(TestDiff *d, Mat H, Mat R)
   PetscCall(DiffVec(d, "MatMultTranspose() of the MATHYPRE", Hy, Rright));
   PetscCall(MatConvert(H, MATAIJ, MAT_INITIAL_MATRIX, &back));
   PetscCall(TestDiffMat(d, back, R));
-  PetscCall(MatDestroy(&back));
-  PetscCall(VecDestroy(&right));
-  PetscCall(VecDestroy(&left));
-  PetscCall(VecDestroy(&Rright));
-  PetscCall(VecDestroy(&Rleft));
-  PetscCall(VecDestroy(&x));
-  PetscCall(VecDestroy(&y));
-  PetscCall(VecDestroy(&Hx));
-  PetscCall(VecDestroy(&Hy));
+  PetscCall(TestDestroy(&back, &right, &left, &Rright, &Rleft, &x, &y, &Hx, &Hy));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -116,8 +108,7 @@ static PetscErrorCode Convert(TestDiff *d, const TestShape *shape)
   PetscCall(DiffHYPRE(d, copy, R));
   PetscCall(MatConvert(A, MATHYPRE, MAT_REUSE_MATRIX, &copy)); /* PETSc has made this one */
   PetscCall(DiffHYPRE(d, copy, R));
-  PetscCall(MatDestroy(&copy));
-  PetscCall(TestPairDestroy(&A, &R));
+  PetscCall(TestDestroy(&copy, &A, &R));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -156,9 +147,7 @@ static PetscErrorCode Sides(TestDiff *d)
   PetscCall(MatScale(R, 5.0 / 3.0));
   PetscCall(MatConvert(A, MATHYPRE, MAT_REUSE_MATRIX, &H));
   PetscCall(DiffHYPRE(d, H, R));
-  PetscCall(MatDestroy(&H));
-  PetscCall(MatDestroy(&other));
-  PetscCall(TestPairDestroy(&A, &R));
+  PetscCall(TestDestroy(&H, &other, &A, &R));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -177,12 +166,10 @@ static PetscErrorCode OtherPattern(TestDiff *d)
   PetscCall(MatScale(R, 2.0));
   PetscCall(MatConvert(B, MATHYPRE, MAT_REUSE_MATRIX, &H));
   PetscCall(DiffHYPRE(d, H, R));
-  PetscCall(TestPairDestroy(&B, &R));
+  PetscCall(TestDestroy(&B, &R));
   PetscCall(TestShapeCreate(&full, NULL, &B));
   TestExpectError(d, PETSC_ERR_ARG_SIZ, "MAT_REUSE_MATRIX with a matrix of", MatConvert(B, MATHYPRE, MAT_REUSE_MATRIX, &H));
-  PetscCall(MatDestroy(&H));
-  PetscCall(MatDestroy(&A));
-  PetscCall(MatDestroy(&B));
+  PetscCall(TestDestroy(&H, &A, &B));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -222,9 +209,7 @@ static PetscErrorCode Solve(const char prefix[], const char type[], Vec *x, Pets
     PetscCall(KSPSolve(ksp, b, *x));
     PetscCall(KSPGetIterationNumber(ksp, &iterations[k]));
   }
-  PetscCall(KSPDestroy(&ksp));
-  PetscCall(VecDestroy(&b));
-  PetscCall(MatDestroy(&A));
+  PetscCall(TestDestroy(&ksp, &b, &A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -245,8 +230,7 @@ static PetscErrorCode Precondition(TestDiff *d)
   PetscCall(VecAXPY(x, -1.0, y));
   PetscCall(VecNorm(x, NORM_2, &err));
   TestExpect(d, "other solution than from MATAIJ", (PetscBool)(err < 1e-7 * norm));
-  PetscCall(VecDestroy(&x));
-  PetscCall(VecDestroy(&y));
+  PetscCall(TestDestroy(&x, &y));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -319,10 +303,7 @@ static PetscErrorCode Times(PetscInt n)
       PetscCall(KSPSetOperators(ksp, A, A));
     }
     PetscCall(PetscPrintf(PETSC_COMM_WORLD, "\n"));
-    PetscCall(KSPDestroy(&ksp));
-    PetscCall(VecDestroy(&x));
-    PetscCall(VecDestroy(&b));
-    PetscCall(MatDestroy(&A));
+    PetscCall(TestDestroy(&ksp, &x, &b, &A));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -51,7 +51,7 @@ static PetscErrorCode Products(TestDiff *d)
     PetscCall(MatShadowSetKeepAIJ(A, PETSC_TRUE));
     PetscCall(TestDiffMat(d, A, R));
     PetscCall(TestExpectLine(d, A, "AIJ on the GPU", PETSC_FALSE));
-    PetscCall(TestPairDestroy(&A, &R));
+    PetscCall(TestDestroy(&A, &R));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -92,11 +92,7 @@ static PetscErrorCode NotFinite(TestDiff *d)
     PetscCall(VecRestoreArray(yr, &ar));
     PetscCall(MatShadowSetValues(A, MAT_SHADOW_VALUES_EXACT));
   }
-  PetscCall(VecDestroy(&x));
-  PetscCall(VecDestroy(&y));
-  PetscCall(VecDestroy(&xr));
-  PetscCall(VecDestroy(&yr));
-  PetscCall(TestPairDestroy(&A, &R));
+  PetscCall(TestDestroy(&x, &y, &xr, &yr, &A, &R));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -128,8 +124,7 @@ static PetscErrorCode Changes(TestDiff *d)
   PetscCall(MatDiagonalScale(R, l, NULL));
   PetscCall(MatDiagonalScale(A, l, NULL));
   PetscCall(Expect(d, A, R));
-  PetscCall(VecDestroy(&l));
-  PetscCall(TestPairDestroy(&A, &R));
+  PetscCall(TestDestroy(&l, &A, &R));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -159,15 +154,12 @@ static PetscErrorCode Others(TestDiff *d)
   PetscCall(Expect(d, A, R));
   PetscCall(MatMatMult(A, B, MAT_REUSE_MATRIX, PETSC_DEFAULT, &C));
   PetscCall(TestDiffMat(d, C, D));
-  PetscCall(MatDestroy(&B));
-  PetscCall(MatDestroy(&C));
-  PetscCall(MatDestroy(&D));
+  PetscCall(TestDestroy(&B, &C, &D));
   PetscCall(MatTranspose(A, MAT_INITIAL_MATRIX, &B));
   PetscCall(MatTranspose(R, MAT_INITIAL_MATRIX, &C));
   PetscCall(TestDiffMat(d, B, C));
   PetscCall(Expect(d, A, R));
-  PetscCall(MatDestroy(&B));
-  PetscCall(MatDestroy(&C));
+  PetscCall(TestDestroy(&B, &C));
   PetscCall(MatConvert(A, MATAIJ, MAT_INITIAL_MATRIX, &B));
   PetscCall(TestDiffMat(d, B, R));
   PetscCall(MatDestroy(&B));
@@ -175,9 +167,7 @@ static PetscErrorCode Others(TestDiff *d)
   PetscCall(TestDiffMat(d, A, R));
   PetscCall(MatBindToCPU(A, PETSC_FALSE));
   PetscCall(Expect(d, A, R));
-  PetscCall(VecDestroy(&x));
-  PetscCall(VecDestroy(&y));
-  PetscCall(TestPairDestroy(&A, &R));
+  PetscCall(TestDestroy(&x, &y, &A, &R));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -226,7 +216,7 @@ static PetscErrorCode Options(TestDiff *d)
     PetscCall(TestMultiply(A, 2));
   }
   PetscCall(PetscFree3(i, j, v));
-  PetscCall(TestPairDestroy(&A, &R));
+  PetscCall(TestDestroy(&A, &R));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -155,8 +155,7 @@ static PetscErrorCode DiffEntries(TestDiff *d, Mat A, PetscInt m, PetscInt n, co
     for (PetscInt i = begin; i < end; i++) TestExpect(d, "values", (PetscBool)(got[i - begin] == want[i * n + j]));
     PetscCall(VecRestoreArrayRead(y, &got));
   }
-  PetscCall(VecDestroy(&x));
-  PetscCall(VecDestroy(&y));
+  PetscCall(TestDestroy(&x, &y));
   PetscCall(PetscFree(want));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -345,8 +344,7 @@ static PetscErrorCode TestLarge(TestDiff *d, int compressed)
   PetscCall(MatAXPY(B, -1, A, SAME_NONZERO_PATTERN));
   PetscCall(MatNorm(B, NORM_INFINITY, &norm));
   TestDiffAdd(d, "values", norm);
-  PetscCall(MatDestroy(&A));
-  PetscCall(MatDestroy(&B));
+  PetscCall(TestDestroy(&A, &B));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -87,7 +87,7 @@ static PetscErrorCode Setters(TestDiff *d)
   TestExpect(d, "something was tried, or segments chosen", (PetscBool)(!info.tried && TestFigure(A, "gathered") <= 0));
   PetscCall(MatNUSSELLSetTune(A, MAT_NUSSELL_TUNE_ONLINE));
   PetscCall(TestDiffMat(d, A, R));
-  PetscCall(TestPairDestroy(&A, &R));
+  PetscCall(TestDestroy(&A, &R));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -106,7 +106,7 @@ static PetscErrorCode BadParameters(TestDiff *d)
   TestExpectError(d, PETSC_ERR_ARG_OUTOFRANGE, "JDS", MatNUSSELLSetRows(R, (MatNUSSELLRows)2));
   TestExpectError(d, PETSC_ERR_ARG_OUTOFRANGE, "EXHAUSTIVE", MatNUSSELLSetTune(A, (MatNUSSELLTune)9));
   PetscCall(TestDiffMat(d, A, R));
-  PetscCall(TestPairDestroy(&A, &R));
+  PetscCall(TestDestroy(&A, &R));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -124,7 +124,7 @@ static PetscErrorCode OtherTypes(TestDiff *d)
   PetscCall(MatNUSSELLSetSegments(R, -1, -1, -1, -1));
   PetscCall(MatAMBSetBlockSize(A, 3));
   PetscCall(TestDiffMat(d, A, R));
-  PetscCall(TestPairDestroy(&A, &R));
+  PetscCall(TestDestroy(&A, &R));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -160,7 +160,7 @@ static PetscErrorCode Options(TestDiff *d)
     TestExpect(d, "options are not taken",
                (PetscBool)(TestFigure(A, "chunk_size") == 32 && TestFigure(A, "sort_scope") == 96 && TestFigure(A, "s1") == 4 && TestFigure(A, "k1") == 3 && TestFigure(A, "s2") == 9 && TestFigure(A, "gathered") == 12 && info.stored_values == info.nonzeros));
   for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(options); k++) PetscCall(PetscOptionsClearValue(NULL, options[k][0]));
-  PetscCall(TestPairDestroy(&A, &R));
+  PetscCall(TestDestroy(&A, &R));
   TestExpectError(d, PETSC_ERR_ARG_OUTOFRANGE, "8, 16, 24 or 32", TestShapeCreateBad(&grid, MATNUSSELL, "-bad_mat_nussell_c", "7"));
   TestExpectError(d, PETSC_ERR_ARG_OUTOFRANGE, "S2 must not be", TestShapeCreateBad(&grid, MATNUSSELL, "-bad_mat_nussell_s2", "-7"));
   TestExpectError(d, 0, "never", TestShapeCreateBad(&grid, MATNUSSELL, "-bad_mat_nussell_tune", "never"));
@@ -215,10 +215,7 @@ static PetscErrorCode Shared(TestDiff *d)
     PetscCall(TestExpectLine(d, A[0], line, (PetscBool)(change < 2)));
     PetscCall(TestExpectLine(d, A[1], line, PETSC_FALSE));
   }
-  for (int k = 0; k < 2; k++) {
-    PetscCall(MatDestroy(&A[k]));
-    PetscCall(VecDestroy(&y[k]));
-  }
+  for (int k = 0; k < 2; k++) { PetscCall(TestDestroy(&A[k], &y[k])); }
   PetscCall(VecDestroy(&x));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

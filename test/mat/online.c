@@ -93,13 +93,8 @@ static PetscErrorCode PairCreate(const TestShape *shape, Pair *p)
 static PetscErrorCode PairDestroy(Pair *p)
 {
   PetscFunctionBeginUser;
-  PetscCall(TestPairDestroy(&p->A, &p->R));
-  for (int t = 0; t < 2; t++) {
-    PetscCall(VecDestroy(&p->x[t]));
-    PetscCall(VecDestroy(&p->y[t]));
-    PetscCall(VecDestroy(&p->z[t]));
-    PetscCall(VecDestroy(&p->scale[t]));
-  }
+  PetscCall(TestDestroy(&p->A, &p->R));
+  for (int t = 0; t < 2; t++) { PetscCall(TestDestroy(&p->x[t], &p->y[t], &p->z[t], &p->scale[t])); }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -429,9 +424,7 @@ static PetscErrorCode FirstProducts(PetscInt n, const char path[], PetscBool wai
     if (info.tuning) PetscCall(MatShadowGetInfo(A, &info));
     if (!info.tuning && !*tuned) *tuned = *made + 1;
   }
-  PetscCall(VecDestroy(&x));
-  PetscCall(VecDestroy(&y));
-  PetscCall(MatDestroy(&A));
+  PetscCall(TestDestroy(&x, &y, &A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

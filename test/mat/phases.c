@@ -428,13 +428,11 @@ static PetscErrorCode Level(TestDiff *d)
   PetscCall(MatScale(A, 2.0));
   PetscCall(TestMultiply(A, 1));
   ExpectMade(d, "new values are not taken over", s, MAT_SHADOW_CURRENT, 0, 2);
-  PetscCall(MatDestroy(&C));
-  PetscCall(MatDestroy(&A));
+  PetscCall(TestDestroy(&C, &A));
   PetscCall(Create(PETSC_FALSE, &A, &s));
   PetscCall(MatMatMult(A, A, MAT_INITIAL_MATRIX, PETSC_DEFAULT, &C));
   TestExpect(d, "an operand of another product is converted", (PetscBool)(!s->level && s->phase == MAT_SHADOW_WAITING));
-  PetscCall(MatDestroy(&C));
-  PetscCall(MatDestroy(&A));
+  PetscCall(TestDestroy(&C, &A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -476,13 +474,7 @@ static PetscErrorCode MakesRoom(TestDiff *d)
   PetscCall(VecAXPY(z, -1.0, y));
   PetscCall(VecNorm(z, NORM_2, &error));
   TestExpect(d, "values are lost", (PetscBool)(error <= 100 * PETSC_MACHINE_EPSILON * norm));
-  PetscCall(VecDestroy(&x));
-  PetscCall(VecDestroy(&y));
-  PetscCall(VecDestroy(&z));
-  PetscCall(MatDestroy(&C));
-  PetscCall(MatDestroy(&P));
-  PetscCall(MatDestroy(&B));
-  PetscCall(MatDestroy(&A));
+  PetscCall(TestDestroy(&x, &y, &z, &C, &P, &B, &A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -502,9 +494,7 @@ static PetscErrorCode Interpolation(TestDiff *d)
     TestExpect(d, "an interpolation is converted too early", (PetscBool)(t->interpolation && !t->level && t->phase == MAT_SHADOW_WAITING));
     PetscCall(TestMultiply(P, 1));
     TestExpect(d, "an interpolation is not converted", (PetscBool)(t->info.conversions == 1));
-    PetscCall(MatDestroy(&C));
-    PetscCall(MatDestroy(&P));
-    PetscCall(MatDestroy(&A));
+    PetscCall(TestDestroy(&C, &P, &A));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -524,8 +514,7 @@ static PetscErrorCode Duplicates(TestDiff *d)
   PetscCall(MatShadowGet(B, &t));
   TestExpect(d, "the shadow is that of the original", (PetscBool)(t != s && t->owner == B && t->format == s->format && !t->data));
   TestExpect(d, "settings are lost", (PetscBool)(t->tune == MAT_SHADOW_TUNE_MODEL && t->halo_wanted == MAT_SHADOW_HALO_STAGED && !memcmp(t->params, s->params, s->format->params_size)));
-  PetscCall(MatDestroy(&B));
-  PetscCall(MatDestroy(&A));
+  PetscCall(TestDestroy(&B, &A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -548,8 +537,7 @@ static PetscErrorCode ComesBack(TestDiff *d)
   PetscCall(PetscObjectCompose((PetscObject)B, "MatShadow", (PetscObject)container));
   PetscCall(MatShadowGet(B, &t));
   TestExpect(d, "the shadow of another matrix stays, or its settings are lost", (PetscBool)(t != s && t->owner == B && t->tune == MAT_SHADOW_TUNE_MODEL));
-  PetscCall(MatDestroy(&B));
-  PetscCall(MatDestroy(&A));
+  PetscCall(TestDestroy(&B, &A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -573,7 +561,7 @@ static PetscErrorCode TypeOfAIJ(TestDiff *d)
     PetscCall(MatShadowGet(A, &s));
     TestExpect(d, "the format is not that of the type", (PetscBool)(strcmp(s->format->seqtype, types[k]) == 0 && s->owner == A && A->ops->mult == MatMult_Shadow));
     PetscCall(TestDiffMat(d, A, R));
-    PetscCall(TestPairDestroy(&A, &R));
+    PetscCall(TestDestroy(&A, &R));
   }
   PetscCall(PetscOptionsClearValue(NULL, "-made_mat_seqaij_type"));
   PetscCall(PetscOptionsClearValue(NULL, "-made_mat_type"));
@@ -616,7 +604,7 @@ static PetscErrorCode Leaves(TestDiff *d)
     PetscCall(PetscObjectQueryFunction((PetscObject)R, functions[k], &g));
     TestExpect(d, "a function is still there", (PetscBool)(f == g));
   }
-  PetscCall(TestPairDestroy(&A, &R));
+  PetscCall(TestDestroy(&A, &R));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

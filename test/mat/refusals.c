@@ -49,11 +49,9 @@ static PetscErrorCode Sizes(TestDiff *d)
   PetscCall(PCSetType(pc, PCAMBINVERSE));
   if (size > 1) TestExpectError(d, PETSC_ERR_SUP, "inverts matrices of one process", PCSetUp(pc));
   else TestExpectError(d, PETSC_ERR_ARG_SIZ, "has no inverse", PCSetUp(pc));
-  PetscCall(KSPDestroy(&ksp));
-  PetscCall(VecDestroy(&x));
+  PetscCall(TestDestroy(&ksp, &x));
   PetscCall(TestMultiply(A, 2));
-  PetscCall(MatDestroy(&A));
-  PetscCall(MatDestroy(&W));
+  PetscCall(TestDestroy(&A, &W));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -97,10 +95,7 @@ static PetscErrorCode LocalSizes(TestDiff *d)
   TestExpectError(d, PETSC_ERR_ARG_SIZ, "local rows of", MatMaskEntries(A, rows, PETSC_FALSE, &C));
   TestExpectError(d, PETSC_ERR_ARG_SIZ, "local columns of", MatMaskEntries(A, columns, PETSC_TRUE, &C));
   PetscCall(MatMatMult(A, columns, MAT_INITIAL_MATRIX, PETSC_DEFAULT, &C));
-  PetscCall(MatDestroy(&C));
-  PetscCall(MatDestroy(&A));
-  PetscCall(MatDestroy(&rows));
-  PetscCall(MatDestroy(&columns));
+  PetscCall(TestDestroy(&C, &A, &rows, &columns));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -146,8 +141,7 @@ static PetscErrorCode Unassembled(TestDiff *d)
   if (!PetscDefined(USE_COMPLEX)) TestExpectError(d, PETSC_ERR_ARG_WRONGSTATE, "unassembled matrix", MatSDDMM(A, D, D, PETSC_FALSE, MAT_INITIAL_MATRIX, &S));
   PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
   PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
-  PetscCall(MatDestroy(&A));
-  PetscCall(MatDestroy(&D));
+  PetscCall(TestDestroy(&A, &D));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -217,9 +211,7 @@ static PetscErrorCode Unsupported(TestDiff *d)
   }
   PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
   if (size > 1 && !PetscDefined(USE_COMPLEX)) TestExpectError(d, PETSC_ERR_SUP, "make a batch on each process", MatBatchCreateCOO(PETSC_COMM_WORLD, 0, NULL, NULL, NULL, NULL, NULL, NULL, &batch));
-  PetscCall(VecDestroy(&x));
-  PetscCall(VecDestroy(&y));
-  PetscCall(MatDestroy(&A));
+  PetscCall(TestDestroy(&x, &y, &A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -264,9 +256,7 @@ static PetscErrorCode CheckBreakdown(TestDiff *d, KSPType type, Mat A, Mat P, co
   TestExpect(d, "another error than that of a breakdown", (PetscBool)(KSPSolve(ksp, b, x) == PETSC_ERR_NOT_CONVERGED));
   PetscCall(PetscPopErrorHandler());
   TestExpect(d, words, (PetscBool)(strstr(TestErrorMessage, words) != NULL));
-  PetscCall(KSPDestroy(&ksp));
-  PetscCall(VecDestroy(&x));
-  PetscCall(VecDestroy(&b));
+  PetscCall(TestDestroy(&ksp, &x, &b));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -285,10 +275,7 @@ static PetscErrorCode Breakdowns(TestDiff *d)
   PetscCall(CheckBreakdown(d, KSPAMBCG, identity, indefinite, "indefinite preconditioner"));
   PetscCall(CheckBreakdown(d, KSPAMBBCGS, skew, skew, "zero inner product"));
   PetscCall(CheckBreakdown(d, KSPAMBGMRES, zero, identity, "maps the last vector of the basis to zero"));
-  PetscCall(MatDestroy(&identity));
-  PetscCall(MatDestroy(&indefinite));
-  PetscCall(MatDestroy(&skew));
-  PetscCall(MatDestroy(&zero));
+  PetscCall(TestDestroy(&identity, &indefinite, &skew, &zero));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

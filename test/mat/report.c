@@ -66,8 +66,7 @@ static PetscErrorCode Products(PetscBool dense)
     PetscCall(MatSetRandom(D, NULL));
     PetscCall(MatMatMult(A, D, MAT_INITIAL_MATRIX, PETSC_DEFAULT, &C));
     PetscCall(MatMatMult(A, D, MAT_REUSE_MATRIX, PETSC_DEFAULT, &C));
-    PetscCall(MatDestroy(&C));
-    PetscCall(MatDestroy(&D));
+    PetscCall(TestDestroy(&C, &D));
   } else {
     PetscCall(MatMatMult(A, A, MAT_INITIAL_MATRIX, PETSC_DEFAULT, &C));
     PetscCall(MatDestroy(&C));
@@ -86,9 +85,7 @@ static PetscErrorCode Products(PetscBool dense)
     PetscCall(MatConvert(B, MATAMB, MAT_INPLACE_MATRIX, &B));
     PetscCall(MatCreateMAIJ(A, 2, &P));
     PetscCall(MatPtAP(B, P, MAT_INITIAL_MATRIX, PETSC_DEFAULT, &C));
-    PetscCall(MatDestroy(&C));
-    PetscCall(MatDestroy(&P));
-    PetscCall(MatDestroy(&B));
+    PetscCall(TestDestroy(&C, &P, &B));
   }
   PetscCall(MatDestroy(&A));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -140,8 +137,7 @@ int main(int argc, char **argv)
       PetscCall(MatAssemblyEnd(B, MAT_FINAL_ASSEMBLY));
       PetscCall(MatConvert(B, MATHASHGEMM, MAT_INPLACE_MATRIX, &B));
       PetscCall(MatMatMult(B, B, MAT_INITIAL_MATRIX, PETSC_DEFAULT, &C));
-      PetscCall(MatDestroy(&C));
-      PetscCall(MatDestroy(&B));
+      PetscCall(TestDestroy(&C, &B));
     }
     for (int k = 1; k < 4; k++) PetscCall(MatDestroy(&A[k])); /* the first is left to be there at the end, as in a Python program */
   }

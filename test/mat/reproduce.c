@@ -141,9 +141,7 @@ static PetscErrorCode Multiply(PetscBool transpose, unsigned long long *hash)
   PetscCall(VectorSet(x, 2));
   for (int k = 0; k < 60; k++) PetscCall((*(transpose ? MatMultTranspose : MatMult))(A, x, y));
   PetscCall(VecHash(y, hash));
-  PetscCall(VecDestroy(&x));
-  PetscCall(VecDestroy(&y));
-  PetscCall(MatDestroy(&A));
+  PetscCall(TestDestroy(&x, &y, &A));
   PetscFunctionReturn(0);
 }
 
@@ -168,9 +166,7 @@ static PetscErrorCode DenseProduct(PetscBool transpose, unsigned long long *hash
   PetscCall(DenseCreate(m, 8, 3, &D));
   PetscCall((*(transpose ? MatTransposeMatMult : MatMatMult))(A, D, MAT_INITIAL_MATRIX, PETSC_DEFAULT, &C));
   PetscCall(DenseHash(C, hash));
-  PetscCall(MatDestroy(&C));
-  PetscCall(MatDestroy(&D));
-  PetscCall(MatDestroy(&A));
+  PetscCall(TestDestroy(&C, &D, &A));
   PetscFunctionReturn(0);
 }
 
@@ -196,10 +192,7 @@ static PetscErrorCode Sampled(unsigned long long *hash)
   PetscCall(DenseCreate(m, 16, 5, &D2));
   PetscCall(MatSDDMM(A, D1, D2, PETSC_TRUE, MAT_INITIAL_MATRIX, &O));
   PetscCall(MatHash(O, hash));
-  PetscCall(MatDestroy(&O));
-  PetscCall(MatDestroy(&D1));
-  PetscCall(MatDestroy(&D2));
-  PetscCall(MatDestroy(&A));
+  PetscCall(TestDestroy(&O, &D1, &D2, &A));
   PetscFunctionReturn(0);
 }
 
@@ -218,9 +211,7 @@ static PetscErrorCode MatProducts(PetscBool galerkin, unsigned long long *hash)
     else PetscCall(MatMatMult(A, P, reuse, PETSC_DEFAULT, &C));
   }
   PetscCall(MatHash(C, hash));
-  PetscCall(MatDestroy(&C));
-  PetscCall(MatDestroy(&P));
-  PetscCall(MatDestroy(&A));
+  PetscCall(TestDestroy(&C, &P, &A));
   PetscFunctionReturn(0);
 }
 
@@ -252,10 +243,7 @@ static PetscErrorCode Solve(KSPType type, unsigned long long *hash)
   PetscCall(PCSetType(pc, PCJACOBI));
   PetscCall(KSPSolve(ksp, b, x));
   PetscCall(VecHash(x, hash));
-  PetscCall(KSPDestroy(&ksp));
-  PetscCall(VecDestroy(&x));
-  PetscCall(VecDestroy(&b));
-  PetscCall(MatDestroy(&A));
+  PetscCall(TestDestroy(&ksp, &x, &b, &A));
   PetscFunctionReturn(0);
 }
 
@@ -300,8 +288,7 @@ static PetscErrorCode Hierarchy(unsigned long long *hash)
     PetscCall(KSPGetOperators(smoother, &M, NULL));
     PetscCall(MatHash(M, hash));
   }
-  PetscCall(PCDestroy(&pc));
-  PetscCall(MatDestroy(&A));
+  PetscCall(TestDestroy(&pc, &A));
   PetscFunctionReturn(0);
 }
 
@@ -335,8 +322,7 @@ static PetscErrorCode Aggregates(unsigned long long *hash)
     }
   }
   PetscCall(PetscCDDestroy(lists));
-  PetscCall(MatCoarsenDestroy(&coarsen));
-  PetscCall(MatDestroy(&A));
+  PetscCall(TestDestroy(&coarsen, &A));
   PetscFunctionReturn(0);
 }
 
@@ -365,9 +351,7 @@ static PetscErrorCode Batch(unsigned long long *hash)
   if (rank == 0) PetscCall(VecHash(C, hash));
   PetscCall(MatBatchDestroy(&batch));
   for (int k = 0; k < 3; k++) PetscCall(MatDestroy(&mats[k]));
-  PetscCall(VecDestroy(&D));
-  PetscCall(VecDestroy(&C));
-  PetscCall(MatDestroy(&A));
+  PetscCall(TestDestroy(&D, &C, &A));
   PetscFunctionReturn(0);
 }
 
@@ -393,9 +377,7 @@ static PetscErrorCode GraphSums(unsigned long long *hash)
   PetscCall(VecHash(x, hash));
   PetscCall(MatMatMultMaskSum(A, A, A, &sum));
   *hash += EntryHash(0, 0, (PetscReal)sum);
-  PetscCall(VecDestroy(&x));
-  PetscCall(VecDestroy(&y));
-  PetscCall(MatDestroy(&A));
+  PetscCall(TestDestroy(&x, &y, &A));
   PetscFunctionReturn(0);
 }
 

@@ -120,8 +120,7 @@ static PetscErrorCode DescribePC(PetscBool set, PetscBool strongest, char text[T
   PetscCall(PCView(pc, viewer));
   PetscCall(PetscViewerDestroy(&viewer));
   PetscCall(ReadFile("setters.txt", text));
-  PetscCall(PCDestroy(&pc));
-  PetscCall(MatDestroy(&A));
+  PetscCall(TestDestroy(&pc, &A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -142,8 +141,7 @@ static PetscErrorCode DescribeILU(PetscBool set, PetscBool type, char text[TEXT]
   PetscCall(PCView(pc, viewer));
   PetscCall(PetscViewerDestroy(&viewer));
   PetscCall(ReadFile("setters.txt", text));
-  PetscCall(PCDestroy(&pc));
-  PetscCall(MatDestroy(&A));
+  PetscCall(TestDestroy(&pc, &A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -172,8 +170,7 @@ static PetscErrorCode DescribeBatch(PetscBool set, PetscBool atomic, char text[T
   PetscCall(PetscViewerDestroy(&viewer));
   PetscCall(ReadLine("setters.txt", "atomic operations", line));
   PetscCall(PetscSNPrintf(text, TEXT, "%g %s", (double)norm, line));
-  PetscCall(VecDestroy(&x));
-  PetscCall(VecDestroy(&y));
+  PetscCall(TestDestroy(&x, &y));
   PetscCall(MatBatchDestroy(&B));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -195,8 +192,7 @@ static PetscErrorCode DescribeProduct(PetscBool set, char text[TEXT])
   PetscCall(ReadLine("setters.0", "; rows ", text));
   PetscCheck(text[0], PETSC_COMM_SELF, PETSC_ERR_PLIB, "PetscInfo() printed no line with the rows of a product");
   text[strcspn(text + 1, ";") + 1] = 0;
-  PetscCall(MatDestroy(&C));
-  PetscCall(MatDestroy(&A));
+  PetscCall(TestDestroy(&C, &A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

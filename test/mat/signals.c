@@ -66,11 +66,7 @@ static PetscErrorCode Fork(TestDiff *d)
     }
   }
   PetscCall(TestDiffMult(d, A, R, rows));
-  PetscCall(VecDestroy(&rows));
-  PetscCall(VecDestroy(&cols));
-  PetscCall(VecDestroy(&x));
-  PetscCall(VecDestroy(&y));
-  PetscCall(TestPairDestroy(&A, &R));
+  PetscCall(TestDestroy(&rows, &cols, &x, &y, &A, &R));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

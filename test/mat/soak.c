@@ -107,9 +107,7 @@ static PetscErrorCode Multiply(Mat A, PetscInt times)
     PetscCall(MatMult(A, x, y));
     PetscCall(MatMultTranspose(A, y, z));
   }
-  PetscCall(VecDestroy(&x));
-  PetscCall(VecDestroy(&y));
-  PetscCall(VecDestroy(&z));
+  PetscCall(TestDestroy(&x, &y, &z));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -135,9 +133,7 @@ static PetscErrorCode Solve(Mat A, KSPType type, PCType pctype)
     PetscCheck(reason > 0, PETSC_COMM_WORLD, PETSC_ERR_NOT_CONVERGED, "%s with %s: %s", type, pctype, KSPConvergedReasons[reason]);
     PetscCall(MatShift(A, 0.1));
   }
-  PetscCall(KSPDestroy(&ksp));
-  PetscCall(VecDestroy(&b));
-  PetscCall(VecDestroy(&x));
+  PetscCall(TestDestroy(&ksp, &b, &x));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -156,8 +152,7 @@ static PetscErrorCode Products(Mat A)
     PetscCall(MatMatMult(A, A, MAT_REUSE_MATRIX, PETSC_DEFAULT, &C));
   }
   PetscCall(MatPtAP(A, C, MAT_REUSE_MATRIX, PETSC_DEFAULT, &P));
-  PetscCall(MatDestroy(&P));
-  PetscCall(MatDestroy(&C));
+  PetscCall(TestDestroy(&P, &C));
   PetscCall(MatScale(A, 1 / 0.75));
   PetscCall(MatCreateDense(PETSC_COMM_WORLD, n, PETSC_DECIDE, PETSC_DECIDE, 8, NULL, &D));
   PetscCall(PetscRandomCreate(PETSC_COMM_WORLD, &random));
@@ -167,9 +162,7 @@ static PetscErrorCode Products(Mat A)
   PetscCall(MatSDDMM(A, D, D, PETSC_TRUE, MAT_INITIAL_MATRIX, &F));
   PetscCall(MatMatMult(A, D, MAT_REUSE_MATRIX, PETSC_DEFAULT, &E));
   PetscCall(MatSDDMM(A, D, D, PETSC_FALSE, MAT_REUSE_MATRIX, &F));
-  PetscCall(MatDestroy(&D));
-  PetscCall(MatDestroy(&E));
-  PetscCall(MatDestroy(&F));
+  PetscCall(TestDestroy(&D, &E, &F));
   PetscCall(MatTranspose(A, MAT_INITIAL_MATRIX, &C));
   PetscCall(Multiply(C, 2));
   PetscCall(MatDestroy(&C));
@@ -204,8 +197,7 @@ static PetscErrorCode Batches(void)
   PetscCall(MatBatchSetValues(batch, a));
   PetscCall(MatBatchMultTranspose(batch, 4, D, C));
   PetscCall(MatBatchDestroy(&batch));
-  PetscCall(VecDestroy(&D));
-  PetscCall(VecDestroy(&C));
+  PetscCall(TestDestroy(&D, &C));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -231,8 +223,7 @@ static PetscErrorCode Round(const Soak *s, PetscInt round)
   PetscCall(MatConvert(B, MATAIJ, MAT_INPLACE_MATRIX, &B));
   PetscCall(MatConvert(B, type, MAT_INPLACE_MATRIX, &B));
   PetscCall(Multiply(B, 2));
-  PetscCall(MatDestroy(&B));
-  PetscCall(MatDestroy(&A));
+  PetscCall(TestDestroy(&B, &A));
   PetscCall(Batches());
 
   /* the matrix that lasts gets other values, and the pattern of the round before it back or another one */

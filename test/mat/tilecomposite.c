@@ -54,7 +54,7 @@ static PetscErrorCode Setters(TestDiff *d)
   PetscCall(MatScale(A, -1.5));
   PetscCall(MatScale(R, -1.5));
   PetscCall(TestDiffMat(d, A, R));
-  PetscCall(TestPairDestroy(&A, &R));
+  PetscCall(TestDestroy(&A, &R));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -72,7 +72,7 @@ static PetscErrorCode Declines(TestDiff *d)
   PetscCall(MatShadowGetInfo(A, &info));
   PetscCall(PetscStrcmp(info.format, "csr", &csr));
   TestExpect(d, "a grid in tiles", (PetscBool)(csr && strstr(info.reason, "similar lengths")));
-  PetscCall(TestPairDestroy(&A, &R));
+  PetscCall(TestDestroy(&A, &R));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -89,7 +89,7 @@ static PetscErrorCode View(TestDiff *d)
   PetscCall(TestDiffMat(d, A, R));
   PetscCall(TestViewText(A, sizeof(text), text));
   for (size_t k = 0; *text && k < PETSC_STATIC_ARRAY_LENGTH(words); k++) TestExpect(d, words[k], (PetscBool)(strstr(text, words[k]) != NULL));
-  PetscCall(TestPairDestroy(&A, &R));
+  PetscCall(TestDestroy(&A, &R));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -247,7 +247,7 @@ static PetscErrorCode Table(TestDiff *d)
     PetscCall(TestShapeCreate(&hubs, "ref_", &R));
     PetscCall(MatConvert(A, MATTILECOMPOSITE, MAT_INPLACE_MATRIX, &A));
     PetscCall(TestDiffMat(d, A, R));
-    PetscCall(TestPairDestroy(&A, &R));
+    PetscCall(TestDestroy(&A, &R));
   }
   for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(bad); k++) {
     PetscCallMPI(MPI_Barrier(PETSC_COMM_WORLD));
@@ -280,7 +280,7 @@ static PetscErrorCode BadParameters(TestDiff *d)
   PetscCall(MatTileCompositeSetTiles(R, -1, -2)); /* setters leave matrices of other types alone */
   PetscCall(MatTileCompositeSetWork(R, 1));
   PetscCall(MatTileCompositeSetCOO(R, PETSC_TRUE));
-  PetscCall(TestPairDestroy(&A, &R));
+  PetscCall(TestDestroy(&A, &R));
   TestExpectError(d, PETSC_ERR_ARG_OUTOFRANGE, "32 to 32768", TestShapeCreateBad(&hubs, MATTILECOMPOSITE, "-bad_mat_tilecomposite_work", "5"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -86,9 +86,7 @@ static PetscErrorCode Default(TestDiff *d)
   PetscCall(MatShadowSetUp(C));
   TestExpect(d, "the default is not exact", (PetscBool)(TestFigure(C, "values_bits") == TestFigure(A, "values_bits")));
   TestExpect(d, "the default has as many bits as double", (PetscBool)(!single || TestFigure(C, "values_bits") < TestFigure(B, "values_bits")));
-  PetscCall(MatDestroy(&A));
-  PetscCall(MatDestroy(&B));
-  PetscCall(MatDestroy(&C));
+  PetscCall(TestDestroy(&A, &B, &C));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -116,9 +114,7 @@ static PetscErrorCode Storages(TestDiff *d)
       PetscCall(MatShadowSetUp(C));
       TestExpect(d, "a duplicate has another storage", (PetscBool)(TestFigure(C, "values_bits") == bits));
       PetscCall(SameBits(d, "a duplicate has other bits", A, C));
-      PetscCall(MatDestroy(&C));
-      PetscCall(MatDestroy(&A));
-      PetscCall(MatDestroy(&B));
+      PetscCall(TestDestroy(&C, &A, &B));
     }
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -139,8 +135,7 @@ static PetscErrorCode Rounded(TestDiff *d)
   PetscCall(MatShadowSetValues(A, MAT_SHADOW_VALUES_DOUBLE));
   PetscCall(MatShadowSetUp(A));
   PetscCall(SameBits(d, "the values have changed", A, B));
-  PetscCall(MatDestroy(&A));
-  PetscCall(MatDestroy(&B));
+  PetscCall(TestDestroy(&A, &B));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -162,8 +157,7 @@ static PetscErrorCode NewValues(TestDiff *d)
       PetscCall(SameBits(d, "other bits after a change", A, B));
       TestExpect(d, "storage after a change", (PetscBool)(TestFigure(A, "values_bits") == (kinds[k] == MAT_SHADOW_VALUES_TABLE && change % 2 == 0 ? 8 : 8 * sizeof(PetscScalar))));
     }
-    PetscCall(MatDestroy(&A));
-    PetscCall(MatDestroy(&B));
+    PetscCall(TestDestroy(&A, &B));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -178,8 +172,7 @@ static PetscErrorCode View(TestDiff *d)
   PetscCall(TestExpectLine(d, B, "  values:", PETSC_FALSE));
   PetscCall(MatShadowSetValues(A, MAT_SHADOW_VALUES_SINGLE));
   PetscCall(TestExpectLine(d, A, "  values: single (not exact)", single));
-  PetscCall(MatDestroy(&A));
-  PetscCall(MatDestroy(&B));
+  PetscCall(TestDestroy(&A, &B));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

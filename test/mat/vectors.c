@@ -172,8 +172,7 @@ static PetscErrorCode Sums(TestDiff *d)
     PetscCall(Compare(d, y, x));
     PetscCall(Compare(d, x, x));
     PetscCall(CompareSeveral(d, x, y));
-    PetscCall(VecDestroy(&x));
-    PetscCall(VecDestroy(&y));
+    PetscCall(TestDestroy(&x, &y));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -194,9 +193,7 @@ static PetscErrorCode Bits(TestDiff *d)
     PetscCall(VecDot(k % 2 ? copy : x, y, &z));
     TestExpect(d, "other bits", (PetscBool)(z == first));
   }
-  PetscCall(VecDestroy(&copy));
-  PetscCall(VecDestroy(&x));
-  PetscCall(VecDestroy(&y));
+  PetscCall(TestDestroy(&copy, &x, &y));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -247,9 +244,7 @@ static PetscErrorCode Range(TestDiff *d)
     PetscCall(VecNorm(plain, NORM_2, &other));
     TestExpect(d, what[k], Near(norm, other));
   }
-  PetscCall(VecDestroy(&plain));
-  PetscCall(VecDestroy(&x));
-  PetscCall(VecDestroy(&y));
+  PetscCall(TestDestroy(&plain, &x, &y));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -291,8 +286,7 @@ static PetscErrorCode Others(TestDiff *d)
   PetscCall(Compare(d, x, plain[1]));
   PetscCall(Compare(d, plain[1], x));
   for (int k = 0; k < 2; k++) PetscCall(VecDestroy(&plain[k]));
-  PetscCall(VecDestroy(&x));
-  PetscCall(VecDestroy(&y));
+  PetscCall(TestDestroy(&x, &y));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -365,9 +359,7 @@ static PetscErrorCode Sides(TestDiff *d)
   TestDiffAdd(d, "a vector on the host times one on the GPU", PetscAbsScalar(z - dot) / size);
   PetscCall(VecDot(y, copy, &z));
   TestDiffAdd(d, "a vector on the GPU times one on the host", PetscAbsScalar(PetscConj(z) - dot) / size);
-  PetscCall(VecDestroy(&copy));
-  PetscCall(VecDestroy(&x));
-  PetscCall(VecDestroy(&y));
+  PetscCall(TestDestroy(&copy, &x, &y));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -390,8 +382,7 @@ static PetscErrorCode OfTheProgram(TestDiff *d)
   y->ops->dot = OwnDot;
   PetscCall(VecDot(y, x, &z));
   TestExpect(d, "set after a product", (PetscBool)(z == (PetscScalar)42));
-  PetscCall(VecDestroy(&x));
-  PetscCall(VecDestroy(&y));
+  PetscCall(TestDestroy(&x, &y));
   PetscCall(MatCreate(PETSC_COMM_WORLD, &A));
   PetscCall(MatSetSizes(A, 100, 100, PETSC_DETERMINE, PETSC_DETERMINE));
   PetscCall(MatSetFromOptions(A));
@@ -404,9 +395,7 @@ static PetscErrorCode OfTheProgram(TestDiff *d)
   PetscCall(MatMult(A, x, y));
   PetscCall(VecDot(x, y, &z));
   TestExpect(d, "set before a product", (PetscBool)(z == (PetscScalar)42));
-  PetscCall(MatDestroy(&A));
-  PetscCall(VecDestroy(&x));
-  PetscCall(VecDestroy(&y));
+  PetscCall(TestDestroy(&A, &x, &y));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -437,8 +426,7 @@ int main(int argc, char **argv)
   PetscCall(PetscObjectTypeCompareAny((PetscObject)x, &cuda, "seqcuda", "mpicuda", ""));
   PetscCall(VecAMBGetOperations(((PetscObject)x)->type_name, &petsc));
   any = (PetscBool)(cuda && wanted && ours);
-  PetscCall(VecDestroy(&x));
-  PetscCall(VecDestroy(&y));
+  PetscCall(TestDestroy(&x, &y));
   PetscCall(TestRun(tests));
   return TestFinalize();
 }

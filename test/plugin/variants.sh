@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-2-Clause
 # make check with all other PETScs there are: those of the distribution, complex and with 64-bit indices among them, and those that this tree is configured
-# for. Prints ok, not ok or skip for each.
+# for. Prints ok, not ok or skip for each. Builds the library without OpenMP, too.
 #
 # make check-deep sets BUILD, PETSC_DIR and PETSC_ARCH.
 # tier: deep
@@ -40,4 +40,13 @@ for conf in "$root"/build/*/conf.mk; do
   if [ -L "$(dirname "$conf")" ] || [ "$name" = "$(basename "$BUILD")" ] || grep -q '^AMB_PETSC_DIR := /usr/lib/petscdir/' "$conf"; then continue; fi
   variant "$name" BUILD="$name"
 done
+
+work=$(mktemp -d "${TMPDIR:-/tmp}/petscamb-variants-XXXXXX")
+if (cd "$work" && env -u MAKEFLAGS -u MAKELEVEL -u BUILD "$root/configure.py" --with-install=0 --with-openmp=0 --with-petsc-dir="$PETSC_DIR" --with-petsc-arch="$PETSC_ARCH" --build-dir="$work" && env -u MAKEFLAGS -u MAKELEVEL -u BUILD make -C "$work" AMB_NVCC= lib) >"$work/log" 2>&1; then echo "ok a library without OpenMP"
+else
+  tail -20 "$work/log"
+  echo "not ok a library without OpenMP"
+  failed=1
+fi
+rm -rf "$work"
 exit $failed

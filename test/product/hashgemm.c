@@ -106,16 +106,12 @@ typedef struct {
 
 static PetscErrorCode RowCreate(PetscInt n, Row *r)
 {
-  PetscFunctionBeginUser;
-  PetscCall(PetscCalloc3(n, &r->v, n, &r->scale, n, &r->there));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return PetscCalloc3(n, &r->v, n, &r->scale, n, &r->there);
 }
 
 static PetscErrorCode RowDestroy(Row *r)
 {
-  PetscFunctionBeginUser;
-  PetscCall(PetscFree3(r->v, r->scale, r->there));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return PetscFree3(r->v, r->scale, r->there);
 }
 
 /* All of A in every process, as an AIJ on the host, from the rows that PETSc's MatGetRow() returns. MatCreateSubMatrices() would send four times as many messages. */
@@ -542,11 +538,7 @@ static PetscErrorCode ProductIsMatrix(TestDiff *d)
   PetscCall(MatDestroy(&C));
   PetscCall(MatMult(E, x, z));
   PetscCall(TestDiffVec(d, "the duplicate has changed", z, y, NULL));
-  PetscCall(MatDestroy(&E));
-  PetscCall(MatDestroy(&F));
-  PetscCall(VecDestroy(&x));
-  PetscCall(VecDestroy(&y));
-  PetscCall(VecDestroy(&z));
+  PetscCall(TestDestroy(&E, &F, &x, &y, &z));
   PetscCall(TestOperandsDestroy(&o));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -611,9 +603,7 @@ static PetscErrorCode TooLarge(TestDiff *d)
   ierr = MatProductSymbolic(C);
   PetscCall(PetscPopErrorHandler());
   TestExpect(d, "the error is not PETSC_ERR_ARG_OUTOFRANGE", (PetscBool)(ierr == PETSC_ERR_ARG_OUTOFRANGE));
-  PetscCall(MatDestroy(&C));
-  PetscCall(MatDestroy(&column));
-  PetscCall(MatDestroy(&row));
+  PetscCall(TestDestroy(&C, &column, &row));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -714,9 +704,7 @@ static PetscErrorCode TallProduct(PetscInt M, PetscInt N, PetscInt (*row)(PetscI
   PetscCall(MatGetInfo(C, MAT_GLOBAL_SUM, &info[1]));
   PetscCall(TestOnDevice(A, &device));
   *host = (PetscBool)!device;
-  PetscCall(MatDestroy(&C));
-  PetscCall(MatDestroy(&P));
-  PetscCall(MatDestroy(&A));
+  PetscCall(TestDestroy(&C, &P, &A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

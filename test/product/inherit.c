@@ -234,7 +234,7 @@ static PetscErrorCode Phases(TestDiff *d, const Kind *k)
   PetscCall(DiffTakes(d, C, R));
   for (int s = 0; s < 3; s++) PetscCall(MatNullSpaceDestroy(&space[s]));
   PetscCall(PetscContainerDestroy(&attached));
-  PetscCall(TestPairDestroy(&C, &R));
+  PetscCall(TestDestroy(&C, &R));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -264,7 +264,7 @@ static PetscErrorCode Calls(TestDiff *d, const Kind *k)
   if (again) PetscCall(TestProductCall(&k->product, &r, MAT_REUSE_MATRIX, &R));
   PetscCall(DiffProduct(d, k, C, R, &r));
   PetscCall(DiffTakes(d, C, R));
-  PetscCall(TestPairDestroy(&C, &R));
+  PetscCall(TestDestroy(&C, &R));
   PetscCall(BothDestroy(&o, &r));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -293,7 +293,7 @@ static PetscErrorCode Given(TestDiff *d, const Kind *k)
   }
   PetscCall(DiffProduct(d, k, C[0], C[1], &r));
   for (int s = 0; s < 3; s++) PetscCall(MatNullSpaceDestroy(&space[s]));
-  PetscCall(TestPairDestroy(&C[0], &C[1]));
+  PetscCall(TestDestroy(&C[0], &C[1]));
   PetscCall(BothDestroy(&o, &r));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -317,7 +317,7 @@ static PetscErrorCode Pattern(TestDiff *d, const Kind *k)
     PetscCall(MatGetInfo(C[l], MAT_GLOBAL_SUM, &info[l]));
   }
   TestExpect(d, "the pattern has another number of entries", (PetscBool)(info[0].nz_used == info[1].nz_used));
-  PetscCall(TestPairDestroy(&C[0], &C[1]));
+  PetscCall(TestDestroy(&C[0], &C[1]));
   PetscCall(BothDestroy(&o, &r));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

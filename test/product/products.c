@@ -156,8 +156,7 @@ static PetscErrorCode DiffFactors(TestDiff *d, Mat C, const TestOperands *o, con
   PetscCall(VecAXPY(y, -1.0, x));
   PetscCall(VecNorm(y, NORM_INFINITY, &err));
   TestDiffAdd(d, "the product is not that of its factors", err / scale);
-  PetscCall(VecDestroy(&x));
-  PetscCall(VecDestroy(&y));
+  PetscCall(TestDestroy(&x, &y));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -186,7 +185,7 @@ static PetscErrorCode RunProduct(TestDiff *d, const ProductCase *p, const Pair *
     PetscCall(TestDiffMat(d, C, D));
     PetscCall(DiffFactors(d, C, &r, p->factors));
   }
-  PetscCall(TestPairDestroy(&C, &D));
+  PetscCall(TestDestroy(&C, &D));
   PetscCall(TestOperandsDestroy(&o));
   PetscCall(TestOperandsDestroy(&r));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -231,10 +230,7 @@ static PetscErrorCode MAIJ(TestDiff *d)
   PetscCall(MatPtAP(A, PM, MAT_REUSE_MATRIX, fill, &C));
   PetscCall(MatPtAP(R, QM, MAT_REUSE_MATRIX, fill, &D));
   PetscCall(TestDiffMat(d, C, D));
-  PetscCall(TestPairDestroy(&C, &D));
-  PetscCall(TestPairDestroy(&PM, &QM));
-  PetscCall(TestPairDestroy(&P, &Q));
-  PetscCall(TestPairDestroy(&A, &R));
+  PetscCall(TestDestroy(&C, &D, &PM, &QM, &P, &Q, &A, &R));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -275,12 +271,11 @@ static PetscErrorCode Virtual(TestDiff *d)
   PetscCall(MatMatMult(T, o.P, MAT_INITIAL_MATRIX, fill, &C));
   PetscCall(MatMatMult(S, r.P, MAT_INITIAL_MATRIX, fill, &D));
   PetscCall(TestDiffMat(d, C, D));
-  PetscCall(TestPairDestroy(&C, &D));
+  PetscCall(TestDestroy(&C, &D));
   PetscCall(MatMatMult(o.A, T, MAT_INITIAL_MATRIX, fill, &C));
   PetscCall(MatMatMult(r.A, S, MAT_INITIAL_MATRIX, fill, &D));
   PetscCall(TestDiffMat(d, C, D));
-  PetscCall(TestPairDestroy(&C, &D));
-  PetscCall(TestPairDestroy(&T, &S));
+  PetscCall(TestDestroy(&C, &D, &T, &S));
   PetscCall(TestOperandsDestroy(&o));
   PetscCall(TestOperandsDestroy(&r));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -307,8 +302,7 @@ static PetscErrorCode Diagonal(TestDiff *d)
   }
   PetscCall(VecDestroy(&diagonal));
   PetscCall(TestDiffMat(d, C[0], C[1]));
-  PetscCall(TestPairDestroy(&C[0], &C[1]));
-  PetscCall(TestPairDestroy(&A, &R));
+  PetscCall(TestDestroy(&C[0], &C[1], &A, &R));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -339,7 +333,7 @@ static PetscErrorCode Kinds(TestDiff *d)
       PetscCall(PetscPushErrorHandler(PetscReturnErrorHandler, NULL));
       ierr[typed] = MatMatMult(M[swap], M[!swap], MAT_INITIAL_MATRIX, fill, &C);
       PetscCall(PetscPopErrorHandler());
-      PetscCall(TestPairDestroy(&M[0], &M[1]));
+      PetscCall(TestDestroy(&M[0], &M[1]));
     }
     TestExpect(d, "the error is not that of AIJ", (PetscBool)(ierr[0] && ierr[0] == ierr[1]));
   }

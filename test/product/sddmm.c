@@ -92,9 +92,7 @@ static PetscErrorCode CheckWidth(TestDiff *d, const TestShape *shape, PetscInt K
   PetscCall(MatSDDMM(S, D1, D2, PETSC_TRUE, MAT_REUSE_MATRIX, &O));
   PetscCall(DiffSampled(d, "other values", shape, 2.0, K, left, right, O));
   PetscCall(MatScale(S, 0.5));
-  PetscCall(MatDestroy(&O));
-  PetscCall(MatDestroy(&D1));
-  PetscCall(MatDestroy(&D2));
+  PetscCall(TestDestroy(&O, &D1, &D2));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -172,11 +170,9 @@ static PetscErrorCode CheckAgain(TestDiff *d)
       PetscCall(MatAssemblyEnd(O, MAT_FINAL_ASSEMBLY));
       TestExpectError(d, PETSC_ERR_ARG_WRONG, "other entries", MatSDDMM(S, D1, D2, PETSC_TRUE, MAT_REUSE_MATRIX, &O));
     }
-    PetscCall(MatDestroy(&D1));
-    PetscCall(MatDestroy(&D2));
+    PetscCall(TestDestroy(&D1, &D2));
   }
-  PetscCall(MatDestroy(&S));
-  PetscCall(MatDestroy(&O));
+  PetscCall(TestDestroy(&S, &O));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -203,10 +199,7 @@ static PetscErrorCode CheckBits(TestDiff *d)
     PetscCall(MatDestroy(&again));
   }
   SysThreadsSet(before);
-  PetscCall(MatDestroy(&S));
-  PetscCall(MatDestroy(&O));
-  PetscCall(MatDestroy(&D1));
-  PetscCall(MatDestroy(&D2));
+  PetscCall(TestDestroy(&S, &O, &D1, &D2));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -230,11 +223,7 @@ static PetscErrorCode CheckErrors(TestDiff *d)
   TestExpectError(d, PETSC_ERR_ARG_OUTOFRANGE, "MAT_REUSE_MATRIX", MatSDDMM(S, D1, D2, PETSC_TRUE, MAT_INPLACE_MATRIX, &O));
   TestExpectError(d, PETSC_ERR_ARG_WRONG, "MAT_INITIAL_MATRIX", MatSDDMM(S, D1, D2, PETSC_TRUE, MAT_REUSE_MATRIX, &other));
   TestExpectError(d, PETSC_ERR_ARG_IDN, "may not be its sparse matrix", MatSDDMM(S, D1, D2, PETSC_TRUE, MAT_REUSE_MATRIX, &S));
-  PetscCall(MatDestroy(&S));
-  PetscCall(MatDestroy(&other));
-  PetscCall(MatDestroy(&D1));
-  PetscCall(MatDestroy(&D2));
-  PetscCall(MatDestroy(&narrow));
+  PetscCall(TestDestroy(&S, &other, &D1, &D2, &narrow));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

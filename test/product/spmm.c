@@ -205,8 +205,7 @@ static PetscErrorCode CheckWidth(TestDiff *d, const TestShape *shape, PetscBool 
   PetscCall(Multiply(transpose, A, B, MAT_REUSE_MATRIX, &C));
   PetscCall(DiffDense(d, "a product made again", shape, 2.0, transpose, DenseOther, C));
   PetscCall(MatScale(A, 0.5));
-  PetscCall(MatDestroy(&C));
-  PetscCall(MatDestroy(&B));
+  PetscCall(TestDestroy(&C, &B));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -261,9 +260,7 @@ static PetscErrorCode CheckNotFinite(TestDiff *d)
       PetscCall(TestDenseCreate(transpose ? m : n, 11, 0, DenseNotFinite, &B));
       PetscCall(Multiply((PetscBool)transpose, A, B, MAT_INITIAL_MATRIX, &C));
       PetscCall(DiffDense(d, "NaN and infinity", &shapes[s], 1.0, (PetscBool)transpose, DenseNotFinite, C));
-      PetscCall(MatDestroy(&A));
-      PetscCall(MatDestroy(&B));
-      PetscCall(MatDestroy(&C));
+      PetscCall(TestDestroy(&A, &B, &C));
     }
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -301,11 +298,7 @@ static PetscErrorCode CheckPhases(TestDiff *d)
       PetscCall(MatProductNumeric(C));
       PetscCall(DiffDense(d, "another sparse operand", &other, 1.0, (PetscBool)transpose, DenseOther, C));
     }
-    PetscCall(MatDestroy(&A));
-    PetscCall(MatDestroy(&A2));
-    PetscCall(MatDestroy(&B));
-    PetscCall(MatDestroy(&B2));
-    PetscCall(MatDestroy(&C));
+    PetscCall(TestDestroy(&A, &A2, &B, &B2, &C));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -328,9 +321,7 @@ static PetscErrorCode CheckBound(TestDiff *d)
       PetscCall(Multiply((PetscBool)transpose, A, B, MAT_REUSE_MATRIX, &C));
       PetscCall(DiffDense(d, "an operand that was bound to the CPU", &shapes[1], 1.0, (PetscBool)transpose, DenseGeneral, C));
     }
-    PetscCall(MatDestroy(&A));
-    PetscCall(MatDestroy(&B));
-    PetscCall(MatDestroy(&C));
+    PetscCall(TestDestroy(&A, &B, &C));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -360,9 +351,7 @@ static PetscErrorCode CheckBits(TestDiff *d)
         PetscCall(MatDestroy(&D));
       }
       SysThreadsSet(before);
-      PetscCall(MatDestroy(&A));
-      PetscCall(MatDestroy(&B));
-      PetscCall(MatDestroy(&C));
+      PetscCall(TestDestroy(&A, &B, &C));
     }
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -380,8 +369,7 @@ static PetscErrorCode MultThree(PetscBool transpose, Mat A, Mat B, Mat C, Vec x,
   PetscCall(MatMult(B, u, v));
   if (transpose) PetscCall(MatMultTranspose(A, v, y));
   else PetscCall(MatMult(A, v, y));
-  PetscCall(VecDestroy(&u));
-  PetscCall(VecDestroy(&v));
+  PetscCall(TestDestroy(&u, &v));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -420,11 +408,7 @@ static PetscErrorCode CheckTriple(TestDiff *d)
     }
     PetscCall(MatDestroy(&C));
   }
-  PetscCall(VecDestroy(&x));
-  PetscCall(VecDestroy(&y));
-  PetscCall(VecDestroy(&z));
-  PetscCall(MatDestroy(&S));
-  PetscCall(MatDestroy(&D));
+  PetscCall(TestDestroy(&x, &y, &z, &S, &D));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -448,11 +432,7 @@ static PetscErrorCode CheckErrors(TestDiff *d)
     PetscCall(MatProductReplaceMats(NULL, wrong, NULL, C));
     TestExpectError(d, PETSC_ERR_ARG_SIZ, "the dense matrix", MatProductNumeric(C));
   }
-  PetscCall(MatDestroy(&C));
-  PetscCall(MatDestroy(&A));
-  PetscCall(MatDestroy(&B));
-  PetscCall(MatDestroy(&wide));
-  PetscCall(MatDestroy(&wrong));
+  PetscCall(TestDestroy(&C, &A, &B, &wide, &wrong));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -485,10 +465,7 @@ static PetscErrorCode CheckDefault(TestDiff *d)
   if (Served(D)) TestExpect(d, "the dense operand is only read", (PetscBool)(before == after));
   PetscCall(DiffDense(d, "petsc-amb's product", &shapes[0], 1.0, PETSC_FALSE, DenseGeneral, D));
   PetscCall(DiffDense(d, "PETSc's product", &shapes[0], 1.0, PETSC_FALSE, DenseGeneral, C));
-  PetscCall(MatDestroy(&D));
-  PetscCall(MatDestroy(&A));
-  PetscCall(MatDestroy(&B));
-  PetscCall(MatDestroy(&C));
+  PetscCall(TestDestroy(&D, &A, &B, &C));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -514,12 +491,11 @@ static PetscErrorCode CheckTraits(TestDiff *d)
       PetscCall(TestDenseCreate(transpose ? m : n, widths[k / 4], 0, DenseGeneral, &B));
       PetscCall(Multiply(transpose, A, B, MAT_INITIAL_MATRIX, &C[ref]));
       PetscCall(MatGetBlockSizes(C[ref], &rbs[ref], &cbs[ref]));
-      PetscCall(MatDestroy(&A));
-      PetscCall(MatDestroy(&B));
+      PetscCall(TestDestroy(&A, &B));
     }
     TestExpect(d, "block sizes", (PetscBool)(rbs[0] == rbs[1] && cbs[0] == cbs[1]));
     TestExpect(d, "MAT_NO_OFF_PROC_ENTRIES", (PetscBool)(C[0]->nooffprocentries == C[1]->nooffprocentries));
-    PetscCall(TestPairDestroy(&C[0], &C[1]));
+    PetscCall(TestDestroy(&C[0], &C[1]));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -101,7 +101,7 @@ static PetscErrorCode Run(TestDiff *d, const Product *p, char unsorted, PetscBoo
     }
     PetscCall(TestDiffMat(d, C[0], C[1]));
   }
-  if (right) PetscCall(TestPairDestroy(&C[0], &C[1]));
+  if (right) PetscCall(TestDestroy(&C[0], &C[1]));
   for (int plain = 0; plain < 2; plain++) PetscCall(TestOperandsDestroy(&o[plain]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

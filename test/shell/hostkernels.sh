@@ -16,7 +16,7 @@ x86_64)
   ;;
 esac
 . config/werror.sh
-openmp=()
+openmp=(-Wno-unknown-pragmas)
 works -fopenmp && openmp=(-fopenmp)
 
 # what this processor cannot run is compiled only, and without optimisation

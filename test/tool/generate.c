@@ -67,9 +67,7 @@ static PetscErrorCode LaplacianCheck(TestDiff *d, const char name[], PetscInt n,
     if (inside) TestDiffAdd(d, "row sums inside", PetscAbsScalar(ya[i - first]) / rows);
   }
   PetscCall(VecRestoreArrayRead(y, &ya));
-  PetscCall(VecDestroy(&x));
-  PetscCall(VecDestroy(&y));
-  PetscCall(MatDestroy(&A));
+  PetscCall(TestDestroy(&x, &y, &A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -119,10 +117,7 @@ static PetscErrorCode Elasticity(TestDiff *d)
     PetscCall(VecGetValues(y, 1, &i, &v));
     TestDiffAdd(d, "rigid motion", PetscAbsScalar(v) / scale);
   }
-  PetscCall(VecDestroy(&x));
-  PetscCall(VecDestroy(&y));
-  PetscCall(MatDestroy(&T));
-  PetscCall(MatDestroy(&A));
+  PetscCall(TestDestroy(&x, &y, &T, &A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -151,8 +146,7 @@ static PetscErrorCode SameOnOne(TestDiff *d, const char name[])
     PetscCall(MatRestoreRow(S, i, &N, &C, &V));
     PetscCall(MatRestoreRow(A, i, &n, &c, &v));
   }
-  PetscCall(MatDestroy(&S));
-  PetscCall(MatDestroy(&A));
+  PetscCall(TestDestroy(&S, &A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -197,9 +191,7 @@ static PetscErrorCode Random(TestDiff *d)
   PetscCall(MatGetInfo(A, MAT_GLOBAL_SUM, &info));
   TestExpect(d, "edges", PetscAbsReal(PetscRealPart(total) - 256 * 40 / 2) < 300 ? PETSC_TRUE : PETSC_FALSE);
   TestExpect(d, "edges that meet", info.nz_used < 256 * 40 ? PETSC_TRUE : PETSC_FALSE);
-  PetscCall(VecDestroy(&ones));
-  PetscCall(VecDestroy(&sums));
-  PetscCall(MatDestroy(&A));
+  PetscCall(TestDestroy(&ones, &sums, &A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

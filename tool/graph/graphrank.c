@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   petscamb graph: PageRank, and hubs and authorities. Of a matrix on a GPU all vectors are there; an iteration brings sums and norms to the host, and nothing of the size of
-   a vector. VecGetTop() brings the greatest entries of the result at the end.
+   petscamb graph: PageRank, and hubs and authorities. Of a matrix on a GPU all vectors are there; an iteration copies sums and norms to the host, and nothing of the size of
+   a vector. VecGetTop() gets the greatest entries of the result at the end.
 
    L. Page, S. Brin, R. Motwani, T. Winograd, The PageRank Citation Ranking: Bringing Order to the Web, Stanford InfoLab, 1999.
    J. M. Kleinberg, Authoritative Sources in a Hyperlinked Environment, Journal of the ACM 46 (5), 1999.

@@ -41,7 +41,7 @@ PetscErrorCode GraphStage(Graph *g, const char stage[])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Edges that are gone along in a second of the median iteration: the first iterations bring the matrix to a GPU and choose its format. 0 if nothing is known. */
+/* Traversed edges a second in the median iteration: the first iterations copy the matrix to a GPU and choose its format. 0 if unknown. */
 static PetscErrorCode Rate(Graph *g, const GraphResult *r, PetscLogDouble *rate)
 {
   const PetscInt n = g->laps - 1;

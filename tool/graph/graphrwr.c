@@ -2,7 +2,7 @@
 /*
    petscamb graph: random walks with restart from several seeds, the columns of a dense matrix. Two products take turns, each with the result of the other.
 
-   Of a matrix on a GPU the dense matrices are there. An iteration brings a sum and a norm for each seed to the host and one number for each seed back.
+   With a matrix on a GPU the dense matrices are there, too. An iteration copies a sum and a norm for each seed to the host, and one number for each seed back.
 
    H. Tong, C. Faloutsos, J.-Y. Pan, Fast Random Walk with Restart and Its Applications, ICDM 2006.
 */

@@ -185,7 +185,7 @@ static PetscErrorCode TransposeOrdered(Graph *g, const Rows *rows, PetscBool ord
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Does -order say this? */
+/* Sets whether -order has this value */
 static PetscErrorCode OrderIs(Graph *g, const char order[], PetscBool *is)
 {
   const char *const known[] = {"none", "degree", "bitonic"};

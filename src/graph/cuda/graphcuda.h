@@ -6,9 +6,7 @@
 
 #include "sys/syscuda.h"
 
-#if defined(__cplusplus)
-extern "C" {
-#endif
+SYS_C_BEGIN
 
 /* Triangles and breadth-first searches of a graph, on a square matrix's pattern in CSR */
 
@@ -77,6 +75,4 @@ SysStatus GraphSumsStep(GraphSums *, int64_t n, int scale, const SysScalar *give
    bytes for each of the k numbers on the device. */
 SysStatus GraphTopPlaces(int n, const SysScalar *x, int k, int *place, SysScalar *value, SysStream);
 
-#if defined(__cplusplus)
-}
-#endif
+SYS_C_END

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   MatMarkovCluster(): alternates expansion, a product of the matrix with itself, and inflation, powers of its entries, until each row's entries are
-   equal. Expands, inflates and prunes some rows at a time, so the whole product is never stored.
+   MatMarkovCluster(): alternates expansion, a product of the matrix with itself, and inflation, powers of its entries, until the nonzeros of
+   each row are equal. One step expands, inflates and prunes some rows at a time, so the whole product is never stored.
 
    Source: S. van Dongen, Graph clustering by flow simulation, doctoral thesis, University of Utrecht, 2000. The rows here are columns in that thesis.
 */
@@ -34,7 +34,7 @@ static PetscErrorCode RowsToSumOne(Mat A)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Replaces A by powers of its entries, without small entries, with rows of sum 1 */
+/* Inflates and prunes: replaces A by powers of its entries, drops small entries, and scales rows to the sum 1 */
 static PetscErrorCode Inflate(Mat *A, PetscReal power, const GraphMarkovParameters *p)
 {
   Mat B;
@@ -49,45 +49,46 @@ static PetscErrorCode Inflate(Mat *A, PetscReal power, const GraphMarkovParamete
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Partitions this process's rows into batches of at most `most` multiplications; all processes have equally many batches */
-static PetscErrorCode Batches(Mat M, PetscReal most, PetscInt *n, PetscInt *cut[])
+/* Partitions this process's rows into batches of at most `most` multiplications of M M, or of one row; all processes have equally many batches. Batch b is
+   rows cut[b] to cut[b + 1] - 1. */
+static PetscErrorCode MarkovPartition(Mat M, PetscReal most, PetscInt *n, PetscInt *cut[])
 {
-  Mat                ones;
-  Vec                length, work;
+  Mat                pattern;        /* M with ones for its nonzeros */
+  Vec                length, nmults; /* entries of each row, and multiplications for it */
   const PetscScalar *w;
   PetscInt           m, largest;
   PetscReal          sum = 0;
 
   PetscFunctionBegin;
   PetscCall(MatGetLocalSize(M, &m, NULL));
-  PetscCall(MatDuplicate(M, MAT_DO_NOT_COPY_VALUES, &ones));
-  PetscCall(MatPowEntries(ones, 0));
-  PetscCall(MatCreateVecs(M, &length, &work));
-  PetscCall(RowSums(ones, length));
-  PetscCall(MatMult(ones, length, work));
-  PetscCall(MatDestroy(&ones));
+  PetscCall(MatDuplicate(M, MAT_DO_NOT_COPY_VALUES, &pattern));
+  PetscCall(MatPowEntries(pattern, 0));
+  PetscCall(MatCreateVecs(M, &length, &nmults));
+  PetscCall(RowSums(pattern, length));
+  PetscCall(MatMult(pattern, length, nmults));
+  PetscCall(MatDestroy(&pattern));
   PetscCall(PetscMalloc1(m + 2, cut));
   (*cut)[0] = 0;
   *n        = 1;
-  PetscCall(VecGetArrayRead(work, &w));
+  PetscCall(VecGetArrayRead(nmults, &w));
   for (PetscInt r = 0; r < m; r++) {
     sum += PetscRealPart(w[r]);
     if (sum <= most || (*cut)[*n - 1] == r) continue;
     (*cut)[(*n)++] = r;
     sum            = PetscRealPart(w[r]);
   }
-  PetscCall(VecRestoreArrayRead(work, &w));
+  PetscCall(VecRestoreArrayRead(nmults, &w));
   PetscCallMPI(MPI_Allreduce(n, &largest, 1, MPIU_INT, MPI_MAX, PetscObjectComm((PetscObject)M)));
   PetscCall(PetscRealloc((size_t)(largest + 1) * sizeof(**cut), cut));
   for (PetscInt b = *n; b <= largest; b++) (*cut)[b] = m;
   *n = largest;
   PetscCall(VecDestroy(&length));
-  PetscCall(VecDestroy(&work));
+  PetscCall(VecDestroy(&nmults));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Expands and inflates some rows of each process */
-static PetscErrorCode ExpandRows(Mat M, PetscInt from, PetscInt to, const GraphMarkovParameters *p, Mat *E)
+/* Creates E of rows from to to - 1 of each process, expanded, inflated and pruned */
+static PetscErrorCode MarkovStepRows(Mat M, PetscInt from, PetscInt to, const GraphMarkovParameters *p, Mat *E)
 {
   Mat      part;
   IS       rows, columns;
@@ -108,8 +109,8 @@ static PetscErrorCode ExpandRows(Mat M, PetscInt from, PetscInt to, const GraphM
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Replaces M by its expanded and inflated matrix */
-static PetscErrorCode Expand(Mat *M, const GraphMarkovParameters *p)
+/* One iteration: replaces M by its expanded, inflated and pruned matrix */
+static PetscErrorCode MarkovStep(Mat *M, const GraphMarkovParameters *p)
 {
   PetscInt n, *cut;
   MatType  type;
@@ -117,7 +118,7 @@ static PetscErrorCode Expand(Mat *M, const GraphMarkovParameters *p)
 
   PetscFunctionBegin;
   PetscCall(MatGetType(*M, &type));
-  PetscCall(Batches(*M, p->batch, &n, &cut));
+  PetscCall(MarkovPartition(*M, p->batch, &n, &cut));
   if (n == 1) {
     PetscCall(MatMatMult(*M, *M, MAT_INITIAL_MATRIX, PETSC_DEFAULT, &E));
     PetscCall(Inflate(&E, p->inflation, p));
@@ -125,7 +126,7 @@ static PetscErrorCode Expand(Mat *M, const GraphMarkovParameters *p)
     Mat *part, nest;
 
     PetscCall(PetscMalloc1(n, &part));
-    for (PetscInt b = 0; b < n; b++) PetscCall(ExpandRows(*M, cut[b], cut[b + 1], p, &part[b]));
+    for (PetscInt b = 0; b < n; b++) PetscCall(MarkovStepRows(*M, cut[b], cut[b + 1], p, &part[b]));
     PetscCall(MatCreateNest(PetscObjectComm((PetscObject)*M), n, NULL, 1, NULL, part, &nest));
     for (PetscInt b = 0; b < n; b++) PetscCall(MatDestroy(&part[b]));
     PetscCall(PetscFree(part));
@@ -139,8 +140,8 @@ static PetscErrorCode Expand(Mat *M, const GraphMarkovParameters *p)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Returns the maximum over all rows of the largest entry minus the sum of squares: 0 if each row's entries are equal */
-static PetscErrorCode Chaos(Mat M, PetscReal *chaos)
+/* Returns the maximum over all rows of the largest entry minus the sum of squares: 0 if the nonzeros of each row are equal */
+static PetscErrorCode MarkovChaos(Mat M, PetscReal *chaos)
 {
   Mat squares;
   Vec most, sum;
@@ -160,12 +161,13 @@ static PetscErrorCode Chaos(Mat M, PetscReal *chaos)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Iterates until the chaos is at most p->rest, or p->most iterations are done */
 static PetscErrorCode MarkovHost(Mat *M, const GraphMarkovParameters *p, PetscInt *iterations, PetscReal *chaos)
 {
   PetscFunctionBegin;
   while (*chaos > p->rest && *iterations < p->most) {
-    PetscCall(Expand(M, p));
-    PetscCall(Chaos(*M, chaos));
+    PetscCall(MarkovStep(M, p));
+    PetscCall(MarkovChaos(*M, chaos));
     (*iterations)++;
     if (p->monitor) PetscCall((*p->monitor)(*iterations, *chaos, p->context));
   }

@@ -43,23 +43,15 @@ static PetscErrorCode SumsDestroy(PetscAMBCtxArgument arg)
 /* Gets the work space composed with z; creates it at the first call */
 static PetscErrorCode SumsGet(Vec z, GraphSums **S)
 {
-  PetscContainer container;
-
   PetscFunctionBegin;
-  PetscCall(PetscObjectQuery((PetscObject)z, VECTOSUM, (PetscObject *)&container));
-  if (!container) {
+  PetscCall(PetscAMBObjectContainerQuery((PetscObject)z, VECTOSUM, (void **)S));
+  if (!*S) {
     const SysStatus status = GraphSumsCreate(S);
 
     if (status) GraphSumsDestroy(*S);
     PetscCall(Check(status));
-    PetscCall(PetscContainerCreate(PETSC_COMM_SELF, &container));
-    PetscCall(PetscContainerSetPointer(container, *S));
-    PetscCall(PetscContainerSetCtxDestroy(container, SumsDestroy));
-    PetscCall(PetscObjectCompose((PetscObject)z, VECTOSUM, (PetscObject)container));
-    PetscCall(PetscContainerDestroy(&container));
-    PetscFunctionReturn(PETSC_SUCCESS);
+    PetscCall(PetscAMBObjectContainerCompose((PetscObject)z, VECTOSUM, *S, SumsDestroy));
   }
-  PetscCall(PetscContainerGetPointer(container, (void **)S));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -7,8 +7,8 @@
 #include "sys/syscsr.h"
 
 /*
-   Sets sum[r] to the sum of row r of (A B) o M. A's columns are B's rows: column j is row place[j], or j if place is NULL. work: n zeros a thread, n
-   the columns of B and M; zero again on return.
+   Sets sum[r] to the sum of row r of (A B) o M. A's columns are B's rows: column j is row place[j], or j if place is NULL. Reads the real
+   parts of complex values. work: for each thread as many zeros as B and M have columns; zero again on return.
 */
 void GraphMaskSum(int nthread, const SysCSR *A, const SysInt *place, const SysCSR *B, const SysCSR *M, double *sum, SysReal *work);
 
@@ -49,8 +49,8 @@ int64_t GraphTop(int64_t n, const SysScalar *x, int64_t k, int64_t *place, SysRe
 /* Returns the sum of n numbers */
 SysScalar GraphSum(int nthread, int64_t n, const SysScalar *x);
 
-/* Sets z[k] = f z[k] + t where[k], with where[k] = 1 if where is NULL; returns the sum of |x[k] - z[k]|, or 0 if x is NULL */
-SysReal GraphStep(int nthread, int64_t n, SysScalar f, SysScalar t, const SysScalar *where, const SysScalar *x, SysScalar *z);
+/* Sets z[k] = f z[k] + t w[k], with w[k] = 1 if w is NULL; returns the sum of |x[k] - z[k]|, or 0 if x is NULL */
+SysReal GraphStep(int nthread, int64_t n, SysScalar f, SysScalar t, const SysScalar *w, const SysScalar *x, SysScalar *z);
 
 /* A set of columns, one bit a column: all words are zero, GraphBitsSet() adds the columns of row r, GraphBitsClear() clears the words again */
 

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   The sum of a product of sparse matrices over a third one's places. The product is not stored: a row of the mask is spread over a dense array, by
-   which the rows of B are multiplied.
+   The sums of the rows of (A B) o M, a product of sparse matrices times a mask, entry by entry. The product is not stored: a dense array gets a row of
+   M, and each row of B that the row of A names is multiplied with it (graphhost.h has the arguments).
 */
 #include "sys/systhreads.h"
 #include "graph/host/graphhost.h"
 
-#define GRAPH_MASK_ROWS   64   /* rows of a thread's chunk */
-#define GRAPH_ONES_VALUES 4096 /* values between two checks whether another thread found a value that is not 1 */
+#define GRAPH_MASK_ROWS   64   /* rows that a thread computes at a time */
+#define GRAPH_ONES_VALUES 4096 /* a thread stops after as many values once another thread has found a value that is not 1 */
 
-/* Returns whether all values are 1; stops soon after the first that is not */
+/* Returns whether all values are 1; stops soon after the first other value */
 static int AllOnes(int nthread, const SysCSR *A)
 {
   const int64_t begin = A->i[0], end = A->i[A->m];
@@ -31,8 +31,8 @@ static int AllOnes(int nthread, const SysCSR *A)
   return ones;
 }
 
-/* Computes the sums if all values are 1, as in the count of triangles: reads no values, and a row of the mask is one bit a column, which stays in the
-   caches */
+/* GraphMaskSum() for matrices whose values are all 1, as in the count of triangles. Reads no values; a row of M has one bit for each column and so stays
+   in the caches. */
 static void MaskCount(int nthread, const SysCSR *A, const SysInt *place, const SysCSR *B, const SysCSR *M, double *sum, SysReal *work)
 {
 #pragma omp parallel num_threads(nthread)

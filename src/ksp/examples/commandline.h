@@ -132,7 +132,7 @@ static inline int NameDistance(const char a[], const char b[])
   return row[n];
 }
 
-/* Does one name have two neighbouring letters of the other in the wrong order? */
+/* Returns whether one name has two neighbouring letters of the other in the wrong order */
 static inline int NameSwapped(const char a[], const char b[])
 {
   size_t k = 0;
@@ -141,7 +141,7 @@ static inline int NameSwapped(const char a[], const char b[])
   return a[k] && a[k + 1] && b[k] && a[k] == b[k + 1] && a[k + 1] == b[k] && !strcmp(a + k + 2, b + k + 2);
 }
 
-/* Has one name the letters of the other, in their order, with more between them? */
+/* Returns whether one name has the letters of the other, in their order, with more between them */
 static inline int NameContains(const char name[], const char part[])
 {
   for (; *name && *part; name++) part += *name == *part;
@@ -245,7 +245,7 @@ static inline PetscErrorCode CommandPrintOptions(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Lists these options, and those of the program. PETSc prints some to the standard output whatever PETSC_STDOUT is, so that goes to a file meanwhile; without one the list is
+/* Lists these options and the program's own. PETSc prints some to the standard output whatever PETSC_STDOUT is, so that goes to a file meanwhile; without one the list is
    that of the program. */
 static inline PetscErrorCode CommandListOptions(PetscInt n, const char *const own[])
 {

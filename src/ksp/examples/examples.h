@@ -91,7 +91,7 @@ static inline PetscErrorCode ExampleLoadMatrix(const char file[], Mat *A)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Is r = b - A x as small as the tolerances of the solver ask, in the norm of its test? Within a factor of 10, and within the rounding error of the product: the residual of
+/* Sets whether r = b - A x meets the tolerances of the solver, in the norm of its test: within a factor of 10, and within the rounding error of the product: the residual of
    a recurrence, which stops the solver, is not the true one. A solver without a norm must reach its relative tolerance. */
 static inline PetscErrorCode ExampleResidualIsEnough(KSP ksp, Mat A, Vec b, Vec x, Vec r, PetscBool *enough)
 {

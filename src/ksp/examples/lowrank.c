@@ -201,7 +201,7 @@ static PetscErrorCode Take(Factor *f)
   const PetscScalar *a;
 
   PetscFunctionBeginUser;
-  if (f->write) { /* brings a product that a GPU has made to the array that was placed */
+  if (f->write) { /* copies a product from the GPU to the placed array */
     PetscCall(MatDenseGetArrayRead(f->D, &a));
     PetscCall(MatDenseRestoreArrayRead(f->D, &a));
   }

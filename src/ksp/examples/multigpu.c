@@ -23,7 +23,7 @@ static char help[] = "One solve on many GPUs, or many cores: time per iteration 
 
 #define MAX_LIST 8  /* types, solvers or ways of exchange */
 #define MAX_RUNS 64 /* combinations of these */
-#define PRODUCTS 50 /* products between two looks at the clock */
+#define PRODUCTS 50 /* products between two readings of the clock */
 
 typedef struct {
   char           type[32], solver[32];
@@ -32,7 +32,7 @@ typedef struct {
   PetscLogDouble reductions;        /* number in one iteration; each waits for the GPU and for all processes */
   PetscLogDouble halo_bytes, syncs; /* in one product: bytes that one process receives, and times that its host waits for the GPU */
   const char    *halo;
-  PetscBool      enough; /* is the true residual as small as the tolerance asks? */
+  PetscBool      enough; /* the true residual meets the tolerance */
 } Outcome;
 
 typedef struct {
@@ -387,7 +387,7 @@ typedef enum {
   PARTS
 } Part;
 
-/* Times the operations of a solver besides products, each by itself: the median time of the slowest process */
+/* Times the operations of a solver besides products, one at a time: the median time of the slowest process */
 static PetscErrorCode TimeParts(Vec x, Vec y, PetscReal median[])
 {
   PetscReal   t[PRODUCTS], norm;

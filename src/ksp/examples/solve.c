@@ -20,7 +20,7 @@ typedef struct {
   PetscInt           its;
   KSPConvergedReason reason;
   PetscReal          residual; /* |b - A x| / |b|, with the plain AIJ */
-  PetscBool          enough;   /* is the residual as small as the tolerance asks? */
+  PetscBool          enough;   /* the residual meets the tolerance */
   PetscLogDouble     setup, solve, mult, bytes;
   char               why[160];
 } Outcome;
@@ -286,7 +286,7 @@ static PetscErrorCode Run(PetscBool *right)
   }
   if (times) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: %" PetscInt_FMT " rows, %.0f nonzeros; %s; %d rank%s\n", file, M, info.nz_used, solver, size, size > 1 ? "s" : ""));
   PetscCall(Print(PETSC_COMM_WORLD, n, out, info.nz_used, times));
-  /* the reason tells that a solve did not finish */
+  /* a negative reason: the solve did not finish */
   if (compare && out[0].reason > 0 && out[1].reason > 0 && !(PetscMax(out[0].residual, out[1].residual) <= 10 * PetscMin(out[0].residual, out[1].residual)) && !(out[0].enough && out[1].enough)) {
     PetscCall(
       PetscPrintf(PETSC_COMM_WORLD, "DISAGREE: the true residual of %s is more than the tolerance allows, and differs from the residual of %s\n", out[out[1].residual <= out[0].residual ? 0 : 1].type, out[out[1].residual <= out[0].residual ? 1 : 0].type));

@@ -6,13 +6,9 @@
 
 #include "sys/syscuda.h"
 
-#if defined(__cplusplus)
-extern "C" {
-#endif
+SYS_C_BEGIN
 
 /* d[r] = A[r][r], or 0 if the row has no such entry; A and d are on the device */
 extern SysStatus AijDiagonal(const SysCSR *A, SysScalar d[], SysStream stream);
 
-#if defined(__cplusplus)
-}
-#endif
+SYS_C_END

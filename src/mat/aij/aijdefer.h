@@ -20,7 +20,7 @@ typedef struct {
 
 extern PetscErrorCode MatAIJDeferredGet(Mat A, MatAIJDeferred **d);
 
-/* Sets the operations and methods of A to those of a deferred matrix and stores its own in d, or restores these. *done = PETSC_FALSE if A has an operation that
+/* Installs the operations and methods of a deferred matrix in A and stores A's own in d, or restores these. *done = PETSC_FALSE if A has an operation that
    this version of petsc-amb does not know. */
 extern PetscErrorCode MatAIJDeferOperations(Mat A, MatAIJDeferred *d, PetscBool *done);
 extern PetscErrorCode MatAIJDeferRestore(Mat A, const MatAIJDeferred *d);

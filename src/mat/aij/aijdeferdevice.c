@@ -18,12 +18,9 @@
 
 PetscErrorCode MatAIJDeferredGet(Mat A, MatAIJDeferred **d)
 {
-  PetscContainer container;
-
   PetscFunctionBegin;
-  PetscCall(PetscObjectQuery((PetscObject)A, DEFERRED, (PetscObject *)&container));
-  PetscCheck(container, PETSC_COMM_SELF, PETSC_ERR_PLIB, "A deferred matrix lost its arrays");
-  PetscCall(PetscContainerGetPointer(container, (void **)d));
+  PetscCall(PetscAMBObjectContainerQuery((PetscObject)A, DEFERRED, (void **)d));
+  PetscCheck(*d, PETSC_COMM_SELF, PETSC_ERR_PLIB, "A deferred matrix lost its arrays");
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -148,7 +145,7 @@ PetscErrorCode MatAIJDeferCreate(const SysCSR *csr, Mat *A)
   } else {
     PetscCall(MatAIJDeviceFetch(m + 1, csr->i, &i));
     PetscCall(MatAIJDeviceFetch((PetscInt)csr->nz, csr->j, &j));
-    PetscCall(PetscMalloc1(csr->nz, &a)); /* without pages as long as nobody wants the values on the host */
+    PetscCall(PetscMalloc1(csr->nz, &a)); /* without pages until an operation reads the values on the host */
     SysAdvise(a, csr->nz * sizeof(*a));
     PetscCall(MatAIJDeviceCreateWithArrays(m, n, i, j, a, PETSC_TRUE, &B));
   }

@@ -89,19 +89,14 @@ static PetscErrorCode MatAIJHYPREDestroy(PetscAMBCtxArgument arg)
 /* Sets a communicator for hypre's matrix on which PETSc sends nothing, as PETSc does. The container restores it after the matrix's destruction. */
 static PetscErrorCode MatAIJHYPRECompose_Comm(Mat B, hypre_ParCSRMatrix *parcsr)
 {
-  MatAIJHYPRE   *h;
-  PetscContainer container;
+  MatAIJHYPRE *h;
 
   PetscFunctionBegin;
   PetscCall(PetscNew(&h));
   PetscCall(PetscCommDuplicate(PetscObjectComm((PetscObject)B), &h->owner, NULL));
   PetscCall(PetscCommGetComm(h->owner, &h->comm));
   hypre_ParCSRMatrixComm(parcsr) = h->comm;
-  PetscCall(PetscContainerCreate(PETSC_COMM_SELF, &container));
-  PetscCall(PetscContainerSetPointer(container, h));
-  PetscCall(PetscContainerSetCtxDestroy(container, MatAIJHYPREDestroy));
-  PetscCall(PetscObjectCompose((PetscObject)B, MAT_AIJ_HYPRE, (PetscObject)container));
-  PetscCall(PetscContainerDestroy(&container));
+  PetscCall(PetscAMBObjectContainerCompose((PetscObject)B, MAT_AIJ_HYPRE, h, MatAIJHYPREDestroy));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -136,7 +131,7 @@ static PetscErrorCode MatAIJHYPRECreate(Mat A, Mat *B)
   PetscCall(MatAIJGetBlocks(A, block, &garray));
   where = MatAIJHYPREOnDevice(block[0]) ? HYPRE_MEMORY_DEVICE : HYPRE_MEMORY_HOST;
   #if defined(PETSC_HAVE_HYPRE_DEVICE)
-  PetscCall(MatAIJHYPRECheck(HYPRE_SetMemoryLocation(where))); /* tells the MATHYPRE and the vectors of PCHYPRE where the memory is */
+  PetscCall(MatAIJHYPRECheck(HYPRE_SetMemoryLocation(where))); /* sets the memory of the MATHYPRE and of the vectors of PCHYPRE */
   #endif
   for (int k = 0; k < 2 && block[k]; k++) PetscCall(MatAIJGetPattern(block[k], &csr[k]));
   rows[0]    = A->rmap->rstart;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
    The off-diagonal block in products on the device: its rows add to the product of the diagonal block, or in a transposed product its columns
-   make sums for other processes. Rows and columns are listed once; the values are those of AIJCUSPARSE, without a copy that would have to be renewed.
+   make sums for other processes. Rows and columns are listed once; the kernels read the values of AIJCUSPARSE, without a copy that would need updates.
 */
 #include "mat/halo/halo.h"
 

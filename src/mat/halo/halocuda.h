@@ -7,9 +7,7 @@
 
 #include "sys/syscuda.h"
 
-#if defined(__cplusplus)
-extern "C" {
-#endif
+SYS_C_BEGIN
 
 /* The rows of a matrix that have entries, in compressed form: row k of the n listed ones is rows[k] and has the entries start[k] to start[k + 1] */
 typedef struct {
@@ -49,7 +47,7 @@ SysStatus HaloMultTranspose(const HaloColumns *, const SysScalar *a, const SysSc
 /* y += sums; each listed entry gets its sums in the order of their places */
 SysStatus HaloAddSums(const HaloSums *, const SysScalar *sums, SysScalar *y, SysStream);
 
-/* Boxes in the memory of several devices, which all of them can reach. Box number rank is that of this process. */
+/* Boxes in the memory of several devices, which all of them can reach. Box number rank belongs to this process. */
 #define HALO_PEERS      16
 #define HALO_PEER_BYTES 512                /* that a process gives, at most */
 #define HALO_BOX        (2 << 20)          /* bytes of a box, which has an allocation of its own */
@@ -76,6 +74,4 @@ typedef struct {
    stream; the device waits for ever. */
 SysStatus HaloExchange(const HaloRoute *, const int *entries, const SysScalar *x, SysScalar *in, SysStream);
 
-#if defined(__cplusplus)
-}
-#endif
+SYS_C_END

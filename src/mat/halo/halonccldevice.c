@@ -54,7 +54,7 @@ PetscErrorCode MatHaloCommGet(MPI_Comm comm, MatHaloComm **about)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Does every process have a GPU of its own? Found once for a communicator. */
+/* Sets whether each process has its own GPU; determined once for a communicator */
 PetscErrorCode MatHaloCommOwn(MatHaloComm *c, PetscBool *own)
 {
   const int             n = (int)sizeof(((struct cudaDeviceProp *)NULL)->uuid);
@@ -126,13 +126,13 @@ static PetscErrorCode MatHaloLoadNCCL(MPI_Comm comm, PetscBool *loaded)
   /* The start of NCCL waits for all processes, and does not end if one of them fails before it has met the others. A thread makes it, while the processes tell each other
      how they are. */
   #define MAT_HALO_LOOK  1e-3 /* seconds between two such looks */
-  #define MAT_HALO_LEAVE 2000 /* looks at a thread that is to end because another process failed */
+  #define MAT_HALO_LEAVE 2000 /* checks of a thread that is to end because another process failed */
 
 typedef enum {
   MAT_HALO_FAILED,
   MAT_HALO_STARTING,
   MAT_HALO_STARTED,
-  MAT_HALO_LEFT /* nobody waits for the thread any more */
+  MAT_HALO_LEFT /* no function waits for the thread any longer */
 } MatHaloState;
 
 typedef struct {

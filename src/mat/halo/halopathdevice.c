@@ -79,9 +79,9 @@ static PetscErrorCode MatHaloMeasure(Mat A, MatHalo *h, MatShadowHalo path, Pets
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Between GPUs of their own that reach each other's memory, that is the path, or else NCCL if it is started, and nothing is measured: the host does not wait. Otherwise gets the
-   fastest of the paths that cost nothing to start. NCCL is started once the time that it would have saved in all halos among these processes exceeds
-   that of its start. All processes decide the same. */
+/* Chooses peer memory, without a measurement, if each process has its own GPU and the GPUs reach each other's memory, or else NCCL if it has started: the host does not wait.
+   Otherwise chooses the fastest of the paths that cost nothing to start. NCCL starts once the time that it would have saved in all halos among these processes exceeds
+   the time of its start. All processes decide the same. */
 static PetscErrorCode MatHaloChooseBest(Mat A, MatHalo *h, PetscBool back, const PetscScalar *x, MatShadowHalo *best)
 {
   MatHaloComm     *c       = h->about;

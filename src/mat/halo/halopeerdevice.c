@@ -87,7 +87,7 @@ static PetscErrorCode MatHaloPeersTry(MPI_Comm comm, const HaloPeers *p, PetscMP
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Tried once for a communicator. Whatever is in the way, NCCL or MPI serves. */
+/* Tried once for a communicator. After any failure NCCL or MPI exchanges. */
 PetscErrorCode MatHaloStartPeers(MatHaloComm *c)
 {
   PetscBool   wanted = PETSC_TRUE;
@@ -191,7 +191,7 @@ PetscErrorCode MatHaloRouteSetUp(MatHalo *h, PetscBool *ok)
   const int          nproc = c->peers.nproc;
   const PetscInt     mine  = PetscMax(h->from.offset[h->from.n], h->to.offset[h->to.n]);
   PetscInt           most  = mine;
-  int                place[2 * HALO_PEERS], theirs[2 * HALO_PEERS], way[2][HALO_PEERS];
+  int                place[2 * HALO_PEERS], remote[2 * HALO_PEERS], way[2][HALO_PEERS];
   size_t             bytes;
   char              *room;
 
@@ -210,10 +210,10 @@ PetscErrorCode MatHaloRouteSetUp(MatHalo *h, PetscBool *ok)
   PetscCall(PetscArrayzero(place, 2 * HALO_PEERS));
   for (PetscMPIInt k = 0; k < h->from.n; k++) place[2 * h->from.rank[k]] = h->from.offset[k];
   for (PetscMPIInt k = 0; k < h->to.n; k++) place[2 * h->to.rank[k] + 1] = h->to.offset[k];
-  PetscCallMPI(MPI_Alltoall(place, 2, MPI_INT, theirs, 2, MPI_INT, h->comm)); /* after it, the heads of all rooms are 0 */
+  PetscCallMPI(MPI_Alltoall(place, 2, MPI_INT, remote, 2, MPI_INT, h->comm)); /* after it, the heads of all rooms are 0 */
   for (int p = 0; p < nproc; p++) {
-    way[0][p] = theirs[2 * p];
-    way[1][p] = theirs[2 * p + 1];
+    way[0][p] = remote[2 * p];
+    way[1][p] = remote[2 * p + 1];
   }
   for (int back = 0; back < 2; back++) {
     HaloRoute *r = h->route + back;

@@ -318,7 +318,7 @@ static MtxStatus MtxParseReadRest(MtxReader *r, const char *text, size_t length,
   return MTX_OK;
 }
 
-/* Must MtxReadEntries() stop? If it began in the header, at the end of the header; otherwise when the batch is full. */
+/* Returns whether MtxReadEntries() must stop: at the end of the header if it began there, otherwise when the batch is full */
 static inline int MtxParseStop(const MtxReader *r, int header, const MtxBatch *b)
 {
   return header ? r->stage == ENTRIES : b->count == b->capacity;

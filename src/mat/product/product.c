@@ -219,8 +219,8 @@ static PetscErrorCode MatProductFindProvider(Mat C, const MatProductProvider **f
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Has the provider make the product or, without a provider, leaves it to PETSc: to AIJCUSPARSE's algorithms unless these would ignore MAT_FORCE_DIAGONAL_ENTRIES,
-   else to AIJ's on the host */
+/* Has the provider make the product or, without a provider, PETSc: AIJCUSPARSE's algorithms unless these would ignore MAT_FORCE_DIAGONAL_ENTRIES,
+   else AIJ's on the host */
 static PetscErrorCode MatProductSetProvider(Mat C, const MatProductProvider *provider, const char why[])
 {
   Mat       operand[3];
@@ -277,7 +277,7 @@ static PetscErrorCode MatProductSetFromOptions_Shadow(Mat C)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Has a product an operand that is no AIJ? */
+/* Sets whether an operand of a product is no AIJ */
 static PetscErrorCode MatProductHasOther(Mat C, PetscBool *other)
 {
   Mat operand[3];

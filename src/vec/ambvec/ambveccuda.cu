@@ -4,7 +4,7 @@
    copy, no wait for a stream, and no last thread block.
 
    A part is two words of 64 bits, each with half of a double and the number of the sum. A word is written at once: a half with the right number is a new one, and
-   parts need no order. The host does not trust in an answer: from time to time it asks whether the stream failed, or ended without one.
+   parts need no order. The host polls memory for an answer, and from time to time checks whether the stream failed, or ended without one.
 */
 #include <string.h>
 #include <time.h>
@@ -14,7 +14,7 @@
 
 #define SUM_THREADS 1024
 #define SUM_PARTS   128    /* thread blocks, at most. A number for all GPUs gives the same bits on all. */
-#define SUM_ASK     100e-6 /* seconds after which the host asks about the stream, and then again */
+#define SUM_ASK     100e-6 /* seconds between two checks of the stream */
 
 typedef unsigned long long SumWord;
 
@@ -59,7 +59,7 @@ static __device__ __forceinline__ SumPair<T> SumLoad(const T *x, int64_t k)
   return pair;
 }
 
-/* Adds up s over a thread block and leaves the part */
+/* Adds up s over a thread block and stores the part */
 static __device__ __forceinline__ void SumLeave(double s, unsigned number, volatile SumWord *part)
 {
   __shared__ double all[SUM_THREADS / SYS_WARP];

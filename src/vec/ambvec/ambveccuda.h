@@ -6,9 +6,7 @@
 
 #include "sys/syscuda.h"
 
-#if defined(__cplusplus)
-extern "C" {
-#endif
+SYS_C_BEGIN
 
 /* *sum is x.y, or x.x if y is x. The order of all additions depends on n alone. Returns once the host has the result. */
 SysStatus VecCUDADot(int64_t n, const SysReal *x, const SysReal *y, double *sum, SysStream);
@@ -20,6 +18,4 @@ void      VecCUDAEnd(void);
 /* y = a y + x, with the roundings of a product and a sum */
 SysStatus VecCUDAAYPX(int64_t n, SysReal a, const SysReal *x, SysReal *y, SysStream);
 
-#if defined(__cplusplus)
-}
-#endif
+SYS_C_END

@@ -19,7 +19,7 @@
   #define SQUARES_MOST  1e300
 #endif
 
-static struct _VecOps petsc[2]; /* of seqcuda and mpicuda, looked up with the first vector, since vectors start the device */
+static struct _VecOps petsc[2]; /* of seqcuda and mpicuda, set with the first vector, since vectors start the device */
 static PetscBool      known = PETSC_FALSE;
 
 /* The stream in which PETSc's own operation would run; *supported is PETSC_FALSE if it is none of CUDA's */

@@ -7,9 +7,7 @@
 
 #include "sys/syscuda.h"
 
-#if defined(__cplusplus)
-extern "C" {
-#endif
+SYS_C_BEGIN
 
 /* A batch's copy on the device */
 typedef struct _BatchDevice BatchDevice;
@@ -33,6 +31,4 @@ SysStatus BatchDeviceMultAtomic(const BatchDevice *, int64_t width, const SysRea
 SysStatus BatchDeviceRectify(int64_t n, SysReal h[], SysStream);
 SysStatus BatchDeviceRectifyBackward(int64_t n, const SysReal h[], SysReal d[], SysStream);
 
-#if defined(__cplusplus)
-}
-#endif
+SYS_C_END

@@ -38,9 +38,7 @@ void BatchMult(int nthread, const BatchRows *A, int add, int64_t width, const Sy
   const double        work    = ((double)A->i[A->m] + (double)A->m) * (double)width / BATCH_THREAD_NUMBERS;
 
   if (work < nthread) nthread = work < 1 ? 1 : (int)work;
-#if defined(_OPENMP)
-  #pragma omp parallel for schedule(static, 1) num_threads(nthread) if (nthread > 1)
-#endif
+#pragma omp parallel for schedule(static, 1) num_threads(nthread) if (nthread > 1)
   for (int t = 0; t < nthread; t++) kernels->mult(A, add, width, D, BatchFirstRow(A, t, nthread), BatchFirstRow(A, t + 1, nthread), C);
 }
 

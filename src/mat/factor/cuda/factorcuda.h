@@ -4,9 +4,7 @@
 #include "sys/syscuda.h"
 #include "mat/factor/host/factorhost.h"
 
-#if defined(__cplusplus)
-extern "C" {
-#endif
+SYS_C_BEGIN
 
 /* Two triangles that are solved one after the other: the first one's rows depend on earlier rows, the second one's on later ones. Row i of a triangle has the columns j[k],
    k = begin[i] to end[i] - 1, in ascending order, or these are the entries of column i. The arrays may go after FactorDeviceCreate(). */
@@ -33,7 +31,7 @@ void      FactorDeviceDestroy(FactorDevice *);
 SysStatus FactorDeviceUpdate(FactorDevice, int64_t nz, const SysScalar *a, SysStream);
 SysStatus FactorDeviceGather(FactorDevice, const SysScalar *a, SysStream);
 
-/* Queues the solves for columns of b, ldb apart, into those of x, which may be b; all on the device */
+/* Queues the solves for columns of b, ldb apart, into the columns of x, which may be b; all on the device */
 SysStatus FactorDeviceSolve(FactorDevice, int columns, const SysScalar *b, int64_t ldb, SysScalar *x, int64_t ldx, SysStream);
 
 /* Return the entries of both triangles, the levels of a triangle (of boxes of 32 rows where these are solved together), the seconds that all levels take at least, the bytes that a
@@ -105,6 +103,4 @@ const SysScalar *FactorMatrixValues(FactorMatrix);
 /* Copies the factor to the host: n + 1 starts of rows, columns, and values unless a is NULL */
 SysStatus FactorMatrixGet(FactorMatrix, SysInt *i, SysInt *j, SysScalar *a, SysStream);
 
-#if defined(__cplusplus)
-}
-#endif
+SYS_C_END

@@ -27,7 +27,7 @@ static SysStatus FactorShift(int64_t n, const int *from, int64_t offset, int *to
   return n ? SysLaunch(FactorShiftKernel, SysBlocksLoop(n), SYS_THREADS, 0, stream, n, from, (int)offset, to) : SYS_SUCCESS;
 }
 
-/* Makes the arrays of all pairs those of one, in the scratch */
+/* Joins the arrays of all pairs to arrays of one pair, in the scratch */
 static SysStatus FactorGroupJoin(int n, const FactorPair *pair, FactorPair *all, SysScratch *scratch, cudaStream_t stream)
 {
   SysArena arena = {};

@@ -111,7 +111,7 @@ static __global__ void __launch_bounds__(SYS_THREADS) FactorPatternKernel(Factor
   }
 }
 
-/* Takes the arrays of rows, and with the number of entries known those of entries */
+/* Reserves the arrays with one element for each row, and once the number of entries is known the arrays of entries */
 static SysStatus FactorMatrixAllocateRows(FactorMatrix M)
 {
   const size_t n     = (size_t)M->n;

@@ -9,9 +9,7 @@
 #include "sys/syscuda.h"
 #include "mat/factor/host/sorhost.h"
 
-#if defined(__cplusplus)
-extern "C" {
-#endif
+SYS_C_BEGIN
 
 typedef struct SORDevice_ *SORDevice;
 
@@ -36,6 +34,4 @@ SysStatus SORDeviceSweep(SORDevice, const SORSweep *, const SORResult *, const S
 
 int64_t SORDeviceEntries(SORDevice);
 
-#if defined(__cplusplus)
-}
-#endif
+SYS_C_END

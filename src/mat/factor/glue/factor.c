@@ -56,7 +56,7 @@ static PetscErrorCode MatFactorAMBDestroy(PetscAMBCtxArgument arg)
 
 /* ------------------------------------------------- solves on the host ------------------------------------------------- */
 
-/* Lays the factor out, or brings its new values; *f->declined if PETSc's solve is as good */
+/* Lays out the factor, or updates its values; *f->declined if PETSc's solve is as good */
 static PetscErrorCode FactorSolverSetUp(Mat F, MatFactorAMB *f)
 {
   FactorArrays s;

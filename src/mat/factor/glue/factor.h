@@ -38,8 +38,8 @@ typedef struct {
   PetscReal     fill;      /* of matrix, relative to the matrix that is factored */
   PetscBool     symbolic;  /* PETSc's symbolic phase has made the arrays of the factor on the host */
   PetscBool     complete;  /* these arrays have the values of matrix */
-  PetscBool     symmetric; /* ICC: one triangle, which serves twice */
-  PetscBool     planned;   /* levels and seconds are those of the pattern */
+  PetscBool     symmetric; /* ICC: both solves use one triangle */
+  PetscBool     planned;   /* levels and seconds belong to the current pattern */
   PetscBool     declined;  /* for this pattern PETSc's solve on the host is as good */
   PetscBool     current;   /* solver has the values of the factor */
   PetscInt      solves;    /* with these values, before that */
@@ -57,7 +57,7 @@ extern PetscErrorCode MatFactorAMBGet(Mat, MatFactorAMB **);
 /* Factors whose symbolic phase follows will be solved in groups of n, at the same time: the GPU needs the levels of one, the host the time of all. 1: each alone. */
 extern void MatFactorAMBExpectGroup(PetscInt n);
 
-/* A factor of PETSc: its triangles, and where the reciprocals of the diagonal are. LU has the rows of L one after the other, then those of U from the last to the first,
+/* A factor of PETSc: its triangles, and where the reciprocals of the diagonal are. LU has the rows of L one after the other, then the rows of U from the last to the first,
    each with its
    diagonal at its end. ICC has the rows of U, each with its diagonal at its end. */
 typedef struct {
@@ -86,6 +86,6 @@ SYS_DEVICE PetscErrorCode MatFactorAMBNumericDevice(Mat F, Mat A, MatFactorAMB *
 /* Makes the arrays of PETSc's factor from f->matrix, unless they are current */
 SYS_DEVICE PetscErrorCode MatFactorAMBComplete(Mat F, MatFactorAMB *f) SYS_STUB(PETSC_SUCCESS);
 
-/* Sets the solves of a new numeric factor of a matrix on the GPU; or of a factor on the host, those of PETSc */
+/* Sets the solves of a new numeric factor of a matrix on the GPU; or PETSc's solves, of a factor on the host */
 SYS_DEVICE PetscErrorCode MatFactorAMBSetUpDevice(Mat F, Mat A, MatFactorAMB *f, FactorWhere) SYS_STUB(PETSC_SUCCESS);
 SYS_DEVICE void           MatFactorAMBResetDevice(MatFactorAMB *f) SYS_STUB();

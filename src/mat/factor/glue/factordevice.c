@@ -232,7 +232,7 @@ PetscErrorCode MatFactorAMBSetUpDevice(Mat F, Mat A, MatFactorAMB *f, FactorWher
   if (device && f->pair[1]) {
     PetscBool good;
 
-    PetscCall(FactorPairUpdate(F, f, &s, PETSC_TRUE, &good)); /* or it is made anew when it is needed */
+    PetscCall(FactorPairUpdate(F, f, &s, PETSC_TRUE, &good)); /* or the next use creates it anew */
   }
   PetscCall(FactorArraysFree(&s));
   if (device) FactorSetSolves(F, f);

@@ -76,7 +76,7 @@ static void SORRows(const SysCSR *A, PetscInt diagonal[], PetscInt behind[], Fac
   rows[1] = (FactorRows){A->m, behind, A->i + 1, A->j, NULL};
 }
 
-/* Lays the matrix out, or brings its new values */
+/* Lays out the matrix, or updates its values */
 static PetscErrorCode SORSetUp(Mat A, MatSORAMB *s)
 {
   SysCSR     csr;
@@ -123,7 +123,7 @@ static PetscErrorCode SORSetDiagonal(Mat A, MatSORAMB *s, PetscReal omega, Petsc
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Gets the context of a matrix whose MatSOR() is that of petsc-amb, or NULL */
+/* Gets the context of a matrix whose MatSOR() belongs to petsc-amb, or NULL */
 static PetscErrorCode SORGet(Mat A, MatSORAMB **s)
 {
   PetscContainer container;

@@ -37,7 +37,7 @@ typedef struct {
   SORDevice     device;
   SORColorState of[2];            /* host, device */
   const char   *reason;           /* why rows are not swept by color; NULL */
-  PetscInt      bs, colors, made; /* made: the number of the layout among those of all matrices */
+  PetscInt      bs, colors, made; /* made: the layout's number among the layouts of all matrices */
 } SORColor;
 
 /* Sets up the layout on the host or on the GPU for a sweep; color->reason says why there is none */

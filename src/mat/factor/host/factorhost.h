@@ -30,9 +30,7 @@
 
 #include "sys/syscsr.h"
 
-#if defined(__cplusplus)
-extern "C" {
-#endif
+SYS_C_BEGIN
 
 /* A triangle without its diagonal. Row i has the entries begin[i] to end[i] - 1, entry k the column j[k] and the value at place from[k] of the factor, or k if from is
    NULL. */
@@ -45,6 +43,4 @@ typedef struct {
 SysStatus FactorRowsTranspose(const FactorRows *, FactorRows *);
 void      FactorRowsDestroy(FactorRows *);
 
-#if defined(__cplusplus)
-}
-#endif
+SYS_C_END

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   Solves on the host with both triangles of a factor, or sweeps with those of a matrix, in the natural order, with PETSc's sums.
+   Solves on the host with both triangles of a factor, or sweeps with both triangles of a matrix, in the natural order, with PETSc's sums.
 
    A row of a grid depends on the row before it, and the latency of that chain, not memory, bounds a solve that takes one row after the other: 13 ns a row of the 7-point
    stencil, of which memory would take 8. Windows of FACTOR_WINDOW consecutive rows are sorted by level within the window. Rows of a level do not depend on one another, so

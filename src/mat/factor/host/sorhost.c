@@ -30,9 +30,7 @@ static inline int SORHostThreads(int64_t rows)
 
 static void SORHostFill(SORHost S, const SORSlots *slots, const SysCSR *A)
 {
-#if defined(_OPENMP)
-  #pragma omp parallel for num_threads(SORHostThreads(S->plan.n)) if (SORHostThreads(S->plan.n) > 1)
-#endif
+#pragma omp parallel for num_threads(SORHostThreads(S->plan.n)) if (SORHostThreads(S->plan.n) > 1)
   for (int64_t r = 0; r < S->plan.n; r++) SORFill(slots, A->i, A->j, A->a, (SysInt)r, S->plan.place[r]);
 }
 
@@ -160,9 +158,7 @@ void SORHostSweep(SORHost S, const SORSweep *sweep, const SysScalar *b, SysScala
       const int64_t  begin = S->plan.tile[v.color], end = S->plan.tile[v.color + 1];
 
       if (!v.times) continue;
-#if defined(_OPENMP)
-  #pragma omp parallel for num_threads(SORHostThreads((end - begin) * rows)) if (SORHostThreads((end - begin) * rows) > 1)
-#endif
+#pragma omp parallel for num_threads(SORHostThreads((end - begin) * rows)) if (SORHostThreads((end - begin) * rows) > 1)
       for (int64_t t = begin; t < end; t++) {
         for (int64_t p = t * rows; p + S->plan.bs <= (t + 1) * rows && S->plan.row[p] >= 0; p += S->plan.bs) SORHostNode(S, sweep, &v, p, b, x);
       }

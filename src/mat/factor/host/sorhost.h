@@ -2,7 +2,7 @@
 /*
    Sweeps of SOR with rows in colors, on the host and on a GPU.
 
-   A node is a row, or the rows of a block. Nodes that depend on one another have different colors, those of the greedy coloring in the order of the rows: two for the
+   A node is a row, or the rows of a block. Nodes that depend on one another have different colors, from the greedy coloring in the order of the rows: two for the
    stencils of 5 and 7 points, eight for 27 points. A sweep visits the colors one after the other, and the rows of a color in any order. A row has the entries of lower and
    of upper colors apart:
 
@@ -26,9 +26,7 @@
 
 #include "sys/syscsr.h"
 
-#if defined(__cplusplus)
-extern "C" {
-#endif
+SYS_C_BEGIN
 
 #define SOR_WARP        32
 #define SOR_COLORS_MOST 256
@@ -70,6 +68,4 @@ int SORHostSetDiagonal(SORHost, const SysCSR *, SysReal omega, SysReal shift);
 /* Sweeps over x */
 void SORHostSweep(SORHost, const SORSweep *, const SysScalar *b, SysScalar *x);
 
-#if defined(__cplusplus)
-}
-#endif
+SYS_C_END

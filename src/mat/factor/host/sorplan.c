@@ -110,9 +110,7 @@ static SysStatus SORSteps(const SysCSR *A, SORPlan *P)
 
   for (int part = 0; part < 2; part++) P->start[part] = malloc(((size_t)P->tiles + 1) * sizeof(SysInt));
   if (!P->start[0] || !P->start[1]) return SYS_OUT_OF_MEMORY;
-#if defined(_OPENMP)
-  #pragma omp parallel for num_threads(SORThreads(A)) if (SORThreads(A) > 1)
-#endif
+#pragma omp parallel for num_threads(SORThreads(A)) if (SORThreads(A) > 1)
   for (int64_t t = 0; t < P->tiles; t++) {
     SysInt most[2] = {0, 0};
 

@@ -87,15 +87,15 @@ static PetscErrorCode MatCreate_MPIAIJ_Shadow(Mat A)
 }
 
 /* Replaces PETSc's constructor, and gets a function that PETSc composes with such matrices unless name is NULL */
-static PetscErrorCode MatShadowDeviceReplace(MatType type, PetscErrorCode (*ours)(Mat), PetscErrorCode (**theirs)(Mat), const char name[], MatConvertFunction *f)
+static PetscErrorCode MatShadowDeviceReplace(MatType type, PetscErrorCode (*create)(Mat), PetscErrorCode (**previous)(Mat), const char name[], MatConvertFunction *f)
 {
   Mat A;
 
   PetscFunctionBegin;
-  PetscCall(PetscFunctionListFind(MatList, type, theirs));
-  PetscCall(MatRegister(type, ours));
+  PetscCall(PetscFunctionListFind(MatList, type, previous));
+  PetscCall(MatRegister(type, create));
   if (!name) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(MatAIJCreateEmpty(*theirs, &A));
+  PetscCall(MatAIJCreateEmpty(*previous, &A));
   PetscCall(PetscObjectQueryFunction((PetscObject)A, name, f));
   PetscCall(MatDestroy(&A));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -281,15 +281,15 @@ static PetscErrorCode MatRetrieveValues_Shadow(Mat A)
 }
 
 /* Replaces a function that PETSc finds by name, and keeps PETSc's under the name `kept`; or restores it */
-static PetscErrorCode MatShadowCUSPARSEWrap(Mat A, const char name[], const char kept[], PetscErrorCode (*ours)(Mat), PetscBool add)
+static PetscErrorCode MatShadowCUSPARSEWrap(Mat A, const char name[], const char kept[], PetscErrorCode (*function)(Mat), PetscBool add)
 {
-  PetscErrorCode (*theirs)(Mat);
+  PetscErrorCode (*previous)(Mat);
 
   PetscFunctionBegin;
-  PetscCall(PetscObjectQueryFunction((PetscObject)A, add ? name : kept, &theirs));
-  if (theirs == ours) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscObjectComposeFunction((PetscObject)A, kept, add ? theirs : NULL));
-  PetscCall(PetscObjectComposeFunction((PetscObject)A, name, add ? ours : theirs));
+  PetscCall(PetscObjectQueryFunction((PetscObject)A, add ? name : kept, &previous));
+  if (previous == function) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscObjectComposeFunction((PetscObject)A, kept, add ? previous : NULL));
+  PetscCall(PetscObjectComposeFunction((PetscObject)A, name, add ? function : previous));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -300,24 +300,24 @@ static PetscErrorCode MatShadowCUSPARSEWrap(Mat A, const char name[], const char
 
 static PetscErrorCode MatSeqAIJSetPreallocation_Shadow(Mat A, PetscInt nz, const PetscInt nnz[])
 {
-  PetscErrorCode (*theirs)(Mat, PetscInt, const PetscInt[]), raised;
+  PetscErrorCode (*previous)(Mat, PetscInt, const PetscInt[]), raised;
 
   PetscFunctionBegin;
-  PetscCall(PetscObjectQueryFunction((PetscObject)A, PREALLOCATE, &theirs));
+  PetscCall(PetscObjectQueryFunction((PetscObject)A, PREALLOCATE, &previous));
   MatAIJPagesBegin();
-  raised = (*theirs)(A, nz, nnz);
+  raised = (*previous)(A, nz, nnz);
   MatAIJPagesEnd();
   PetscFunctionReturn(raised);
 }
 
 static PetscErrorCode MatMPIAIJSetPreallocation_Shadow(Mat A, PetscInt dnz, const PetscInt dnnz[], PetscInt onz, const PetscInt onnz[])
 {
-  PetscErrorCode (*theirs)(Mat, PetscInt, const PetscInt[], PetscInt, const PetscInt[]), raised;
+  PetscErrorCode (*previous)(Mat, PetscInt, const PetscInt[], PetscInt, const PetscInt[]), raised;
 
   PetscFunctionBegin;
-  PetscCall(PetscObjectQueryFunction((PetscObject)A, PREALLOCATE, &theirs));
+  PetscCall(PetscObjectQueryFunction((PetscObject)A, PREALLOCATE, &previous));
   MatAIJPagesBegin();
-  raised = (*theirs)(A, dnz, dnnz, onz, onnz);
+  raised = (*previous)(A, dnz, dnnz, onz, onnz);
   MatAIJPagesEnd();
   PetscFunctionReturn(raised);
 }
@@ -325,14 +325,14 @@ static PetscErrorCode MatMPIAIJSetPreallocation_Shadow(Mat A, PetscInt dnz, cons
 static PetscErrorCode MatShadowCUSPARSEWrapPreallocation(Mat A, PetscBool seq, PetscBool add)
 {
   const char *name = seq ? PREALLOCATE_SEQ : PREALLOCATE_MPI;
-  void (*theirs)(void), (*kept)(void);
+  void (*previous)(void), (*kept)(void);
 
   PetscFunctionBegin;
-  PetscCall(PetscObjectQueryFunction((PetscObject)A, name, &theirs));
+  PetscCall(PetscObjectQueryFunction((PetscObject)A, name, &previous));
   PetscCall(PetscObjectQueryFunction((PetscObject)A, PREALLOCATE, &kept));
-  if (add == (PetscBool)(kept != NULL) || (add && !theirs)) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscObjectComposeFunction((PetscObject)A, PREALLOCATE, add ? theirs : NULL));
-  if (!add && theirs) PetscCall(PetscObjectComposeFunction((PetscObject)A, name, kept));
+  if (add == (PetscBool)(kept != NULL) || (add && !previous)) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscObjectComposeFunction((PetscObject)A, PREALLOCATE, add ? previous : NULL));
+  if (!add && previous) PetscCall(PetscObjectComposeFunction((PetscObject)A, name, kept));
   else if (add && seq) PetscCall(PetscObjectComposeFunction((PetscObject)A, name, MatSeqAIJSetPreallocation_Shadow));
   else if (add) PetscCall(PetscObjectComposeFunction((PetscObject)A, name, MatMPIAIJSetPreallocation_Shadow));
   PetscFunctionReturn(PETSC_SUCCESS);

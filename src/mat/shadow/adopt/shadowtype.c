@@ -58,9 +58,7 @@ static PetscErrorCode MatShadowSetFromOptions(Mat A, MatShadow *s)
 /* Composes a new shadow with A, replacing an older one; its parameters are the parent's or, without a parent, come from the options */
 PetscErrorCode MatShadowCompose(Mat A, const MatShadowFormat *format, const MatShadow *parent, MatShadow **shadow)
 {
-  MatShadow     *s;
-  PetscContainer container;
-
+  MatShadow *s;
   PetscFunctionBegin;
   PetscCall(PetscNew(&s));
   PetscCall(PetscCalloc1(format->params_size, (char **)&s->params));
@@ -90,11 +88,7 @@ PetscErrorCode MatShadowCompose(Mat A, const MatShadowFormat *format, const MatS
     PetscCall(MatShadowSetFromOptions(A, s));
     PetscCall((*MatShadowUserFunctions->remember)());
   }
-  PetscCall(PetscContainerCreate(PETSC_COMM_SELF, &container));
-  PetscCall(PetscContainerSetPointer(container, s));
-  PetscCall(PetscContainerSetCtxDestroy(container, MatShadowDestroy));
-  PetscCall(PetscObjectCompose((PetscObject)A, "MatShadow", (PetscObject)container));
-  PetscCall(PetscContainerDestroy(&container));
+  PetscCall(PetscAMBObjectContainerCompose((PetscObject)A, "MatShadow", s, MatShadowDestroy));
   *shadow = s;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

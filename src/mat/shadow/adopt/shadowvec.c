@@ -11,7 +11,7 @@ PetscErrorCode MatShadowDeviceVecOptions(const MatShadowFormat *format)
 {
   char    **word, *all;
   int       n;
-  PetscBool looked = PETSC_FALSE, found = PETSC_FALSE;
+  PetscBool known = PETSC_FALSE, found = PETSC_FALSE;
 
   PetscFunctionBegin;
   PetscCall(PetscOptionsGetAll(NULL, &all));
@@ -25,8 +25,8 @@ PetscErrorCode MatShadowDeviceVecOptions(const MatShadowFormat *format)
     PetscCall(PetscStrendswith(word[k], "mat_type", &type));
     PetscCall(MatShadowFind(word[k + 1], &wanted));
     if (!type || wanted != format) continue;
-    if (!looked) PetscCall(MatAIJHasDevice(&found));
-    looked = PETSC_TRUE;
+    if (!known) PetscCall(MatAIJHasDevice(&found));
+    known = PETSC_TRUE;
     if (!found) break;
     PetscCall(PetscStrendswith(word[k], "dm_mat_type", &dm));
     for (int old = 0; old < 2; old++) {

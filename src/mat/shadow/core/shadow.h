@@ -292,9 +292,9 @@ extern PetscErrorCode         MatShadowForAIJCompose(Mat, PetscBool seq, PetscBo
 
 /* Sums over this process */
 typedef struct {
-  PetscLogDouble convert, update;               /* seconds */
-  PetscLogDouble ours, renewed, seconds, petsc; /* products of matrices */
-  PetscLogDouble regions, shortened;            /* of SysThreadsGetLoad() */
+  PetscLogDouble convert, update;                   /* seconds */
+  PetscLogDouble hashgemm, renewed, seconds, petsc; /* products of matrices by hashgemm, their new values and seconds, and products by PETSc */
+  PetscLogDouble regions, shortened;                /* of SysThreadsGetLoad() */
 } MatShadowCounts;
 /* What a phase of a matrix product computed: a new product, new values, or nothing that the report counts */
 typedef enum {

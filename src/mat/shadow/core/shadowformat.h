@@ -2,7 +2,7 @@
 /*
    The contract of a shadow format: one table of functions, the same on host and device.
 
-   The life of a matrix in a format: rank() lists the ways to store the matrix, layout() creates one of them, update() stores new values, mult() and
+   MatShadowOps below has the functions. The life of a matrix in a format: rank() lists the ways to store the matrix, layout() creates one of them, update() stores new values, mult() and
    multtranspose() multiply, describe() gets figures, destroy() frees the format. None of these functions uses PETSc objects. The host's rank() and
    layout() may run in another thread: the matrix then has no values yet (update() follows), and its arrays do not outlive the call.
 
@@ -35,7 +35,7 @@ typedef struct {
 typedef struct {
   const struct _MatShadowFormat *format;
   char                           name[48];
-  int                            tried; /* products spent to choose it */
+  int                            tried; /* products timed for it */
   double                         bytes; /* by the model */
   PetscLogDouble                 time;  /* of the shortest product; 0: not timed */
   char                           params[MAT_SHADOW_PARAMS_BYTES];
@@ -67,11 +67,11 @@ static inline int MatShadowCandidateInsert(MatShadowCandidate list[], int first,
   return n + 1;
 }
 
-/* A view prints a format's figure of the first process's diagonal block, its sum over that process's blocks, or its sum over all blocks */
+/* The blocks over which a view sums a figure */
 typedef enum {
-  MAT_SHADOW_OF_BLOCK,
-  MAT_SHADOW_OF_PROCESS,
-  MAT_SHADOW_OF_ALL
+  MAT_SHADOW_OF_BLOCK,   /* only the diagonal block of the first process */
+  MAT_SHADOW_OF_PROCESS, /* both blocks of the first process */
+  MAT_SHADOW_OF_ALL      /* all blocks of all processes */
 } MatShadowScope;
 
 typedef struct {
@@ -119,11 +119,11 @@ typedef SysStatus MatShadowMultDotFunction(void *data, const SysCSR *A, const Sy
 
 /* A format's functions on one side, host or device. If memory is short they return SYS_OUT_OF_MEMORY and change nothing. */
 typedef struct {
-  /* Lists candidates, the model's best first: all of them with MAT_SHADOW_TUNE_ONLINE, else those that the parameters and the model leave. Returns
-     their number, or 0 and the reason. */
+  /* Lists candidates that the user's parameters allow, the model's best first: all of them with MAT_SHADOW_TUNE_ONLINE, else those that the
+     model selects. Returns their number, or 0 and the reason. */
   int (*rank)(const MatShadowCSR *, const void *params, MatShadowTune, MatShadowCandidate list[], const char **reason);
   /* Creates *data, or returns SYS_TOO_MANY_BYTES if data would need `most` bytes or more. Parameters may refer to the parameters of the best candidate so far.
-     On failure *reason may have better words than the status. */
+     On failure *reason may explain the status. */
   SysStatus (*layout)(const MatShadowCSR *, MatShadowCandidate *, const MatShadowCandidate *best, double most, const char **reason, void **data);
   SysStatus (*update)(void *data, const SysCSR *, SysStream);
   MatShadowMultFunction *mult, *multtranspose;
@@ -136,7 +136,7 @@ typedef struct {
   PetscErrorCode (*view)(const double figure[], const char[], PetscViewer); /* prints the figures; with several processes the text names their owner */
 
   MatShadowMultDotFunction *multdot; /* on the device, square matrices; may be NULL */
-  int (*readsaij)(const void *data); /* on the device: returns whether products read rows of the AIJ even without a NaN; NULL: they do not */
+  int (*readsaij)(const void *data); /* on the device: returns whether products always read rows of the AIJ, and not only after a NaN in x; NULL: they do not */
 } MatShadowOps;
 
 struct _MatShadow;
@@ -147,7 +147,7 @@ typedef struct _MatShadowFormat {
   const char  *citation;
   PetscBool   *cited;
   size_t       params_size;
-  const void  *open;         /* all-open parameters for MATAUTOSPARSE; NULL: it does not try the format */
+  const void  *open;         /* parameters that allow each choice, for MATAUTOSPARSE; NULL: MATAUTOSPARSE does not try the format */
   MatShadowOps host, device; /* a side without rank() does not exist */
   PetscErrorCode (*create_seq)(Mat);
   PetscErrorCode (*create_mpi)(Mat);

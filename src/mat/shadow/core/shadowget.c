@@ -57,12 +57,8 @@ PetscBool MatShadowIsOurs(Mat A)
 
 PetscErrorCode MatShadowQuery(Mat A, MatShadow **shadow)
 {
-  PetscContainer container;
-
   PetscFunctionBegin;
-  *shadow = NULL;
-  PetscCall(PetscObjectQuery((PetscObject)A, "MatShadow", (PetscObject *)&container));
-  if (container) PetscCall(PetscContainerGetPointer(container, (void **)shadow));
+  PetscCall(PetscAMBObjectContainerQuery((PetscObject)A, "MatShadow", (void **)shadow));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

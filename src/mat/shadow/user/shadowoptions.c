@@ -168,16 +168,16 @@ static PetscErrorCode OptionIsType(const char name[], const char value[], PetscB
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Sets *ours if this is petsc-amb's option, or selects one of its matrix types, with any prefix */
-static PetscErrorCode OptionIsOurs(const char name[], const char value[], PetscBool *ours)
+/* Sets *found if this is petsc-amb's option, or selects one of its matrix types, with any prefix */
+static PetscErrorCode OptionIsAMB(const char name[], const char value[], PetscBool *found)
 {
   PetscFunctionBegin;
-  PetscCall(OptionIsType(name, value, ours));
-  for (int k = 0; k < noptions && !*ours; k++) {
+  PetscCall(OptionIsType(name, value, found));
+  for (int k = 0; k < noptions && !*found; k++) {
     PetscBool same;
 
     PetscCall(PetscStrendswith(name, options[k], &same));
-    if (same) *ours = (PetscBool)(strlen(name) == strlen(options[k]) || name[strlen(name) - strlen(options[k]) - 1] == '_');
+    if (same) *found = (PetscBool)(strlen(name) == strlen(options[k]) || name[strlen(name) - strlen(options[k]) - 1] == '_');
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -206,13 +206,13 @@ PetscErrorCode MatShadowOptionsRemember(void)
   PetscCall(PetscStrToArray(all, ' ', &n, &word));
   for (int k = 0; k < n && nremembered < OPTIONS_REMEMBERED; k++) {
     const char *value;
-    PetscBool   used = PETSC_FALSE, ours, set;
+    PetscBool   used = PETSC_FALSE, found, set;
 
     if (word[k][0] == '-') PetscCall(PetscOptionsUsed(NULL, word[k] + 1, &used));
     if (!used) continue;
     PetscCall(PetscOptionsFindPair(NULL, NULL, word[k], &value, &set));
-    PetscCall(OptionIsOurs(word[k] + 1, value, &ours));
-    if (!ours || OptionIsRemembered(word[k] + 1, value)) continue;
+    PetscCall(OptionIsAMB(word[k] + 1, value, &found));
+    if (!found || OptionIsRemembered(word[k] + 1, value)) continue;
     PetscCall(PetscStrncpy(remembered[nremembered].name, word[k] + 1, OPTIONS_PREFIXED));
     PetscCall(PetscStrncpy(remembered[nremembered++].value, value ? value : "", OPTIONS_PREFIXED));
   }

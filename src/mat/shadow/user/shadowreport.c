@@ -72,8 +72,8 @@ static const char *ReportReasonOf(const MatShadow *s)
   return s->fresh ? "new values before the products repaid a conversion" : "new patterns before the products repaid a conversion";
 }
 
-/* Adds the prediction for MAT_SHADOW_TUNE_MODEL, which converts a matrix at its first product and updates new values at once. Unmeasured costs are
-   those of the tuning policy. */
+/* Adds the prediction for MAT_SHADOW_TUNE_MODEL, which converts a matrix at its first product and updates new values at once. Unmeasured costs
+   come from the tuning policy. */
 static void ReportAddModel(const MatShadow *s)
 {
   const PetscLogDouble all = (PetscLogDouble)(s->made[0] + s->made[1]), aij = s->timed[0] ? s->seconds[0] / (PetscLogDouble)s->timed[0] : 0;
@@ -180,7 +180,7 @@ PetscErrorCode MatShadowReportProductEnd(Mat C, PetscLogDouble since, MatShadowP
   if (--level) PetscFunctionReturn(PETSC_SUCCESS);
   MatShadowCounted.seconds += now - since;
   PetscCallMPI(MPI_Comm_rank(PetscObjectComm((PetscObject)C), &rank));
-  if (!rank && phase == MAT_SHADOW_PRODUCT_CREATED) MatShadowCounted.ours++;
+  if (!rank && phase == MAT_SHADOW_PRODUCT_CREATED) MatShadowCounted.hashgemm++;
   if (!rank && phase == MAT_SHADOW_PRODUCT_RENEWED) MatShadowCounted.renewed++;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -326,8 +326,8 @@ static PetscErrorCode ReportPrint(PetscMPIInt size, const char others[])
   if (rows) PetscCall(PetscPrintf(PETSC_COMM_SELF, "  conversions %.3g s, new values %.3g s\n", MatShadowCounted.convert, MatShadowCounted.update));
   if (untimed > 0) PetscCall(PetscPrintf(PETSC_COMM_SELF, "  without the seconds of %.0f products that were not timed\n", untimed));
   if (bytes.peak_format > 0) PetscCall(PetscPrintf(PETSC_COMM_SELF, "  memory: formats had at most %.3g MB beside %.3g MB of their AIJs, at the end %.3g MB\n", 1e-6 * bytes.peak_format, 1e-6 * bytes.peak_aij, 1e-6 * bytes.format));
-  if (MatShadowCounted.ours + MatShadowCounted.petsc > 0)
-    PetscCall(PetscPrintf(PETSC_COMM_SELF, "  products of matrices: %.0f by hashgemm, %.0f times with new values, %.3g s; %.0f by PETSc\n", MatShadowCounted.ours, MatShadowCounted.renewed, MatShadowCounted.seconds, MatShadowCounted.petsc));
+  if (MatShadowCounted.hashgemm + MatShadowCounted.petsc > 0)
+    PetscCall(PetscPrintf(PETSC_COMM_SELF, "  products of matrices: %.0f by hashgemm, %.0f times with new values, %.3g s; %.0f by PETSc\n", MatShadowCounted.hashgemm, MatShadowCounted.renewed, MatShadowCounted.seconds, MatShadowCounted.petsc));
   PetscCall(ReportReasons("  products by PETSc: ", petsc, PETSC_TRUE));
   PetscCall(ReportReasons("  stayed on the AIJ: ", reasons, PETSC_FALSE));
   if (model.model < REPORT_MODEL * model.taken) PetscCall(PetscPrintf(PETSC_COMM_SELF, "  -mat_shadow_tune model may be faster: about %.3g s in place of %.3g s\n", model.model, model.taken));

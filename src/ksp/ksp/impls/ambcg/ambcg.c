@@ -18,7 +18,7 @@ static PetscReal KSPAMBCGNorm(KSP ksp, const SysReal sums[])
   return 0.0;
 }
 
-/* Is the norm made in the iteration that ends as number its? */
+/* Returns whether the iteration that ends as number its computes the norm */
 static PetscBool KSPAMBCGNormWanted(KSP ksp, PetscInt its)
 {
   return (PetscBool)(ksp->normtype == KSP_NORM_NATURAL || (ksp->normtype != KSP_NORM_NONE && (its == 0 || ksp->chknorm < its + 1)));

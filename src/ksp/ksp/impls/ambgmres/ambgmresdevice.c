@@ -25,7 +25,7 @@ enum {
 
 struct _KSPAMBGMRESQueue {
   KSPAMBQueue q;
-  PetscBool   watched;           /* the host looks at each iteration */
+  PetscBool   watched;           /* the host reads the norm of each iteration: a monitor or a viewer is attached */
   PetscInt    at, first;         /* iterations that are queued in this cycle; those before it */
   int         restarts, resumed; /* restarts that the host knows of; those at which the host let the device go on */
 };
@@ -276,7 +276,7 @@ static PetscErrorCode Run(KSP ksp, KSPAMB *amb, Solve *s)
     PetscCall(KSPAMBQueueBlock(amb, &s->q, length));
     s->at += length;
     CALL(FusedDeviceSend(amb->device, slot, s->q.stream));
-    if (s->watched || pending) { /* of the block before this one, if nobody looks on */
+    if (s->watched || pending) { /* of the block before this one, if nothing is attached */
       CALL(FusedDeviceReceive(amb->device, s->watched ? slot : 1 - slot, &state));
       PetscCall(Take(ksp, amb, s, state, &build, &last));
     }

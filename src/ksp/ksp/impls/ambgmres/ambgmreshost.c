@@ -245,7 +245,7 @@ static PetscErrorCode GMRESCycle(KSP ksp, KSPAMB *amb, PetscBool stored, PetscIn
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* May vectors of the basis keep their lengths? Products with other matrices may depend on the length, by differences say. */
+/* Sets whether vectors of the basis may stay without normalization. Products with other matrices may depend on the length, by differences say. */
 static PetscErrorCode GMRESStored(KSP ksp, const KSPAMB *amb, PetscBool *stored)
 {
   Mat A;

@@ -382,12 +382,9 @@ PetscErrorCode KSPAMBTest(KSP ksp, PetscInt its, PetscReal norm)
 
 PetscErrorCode KSPAMBGet(KSP ksp, KSPAMB **amb)
 {
-  PetscContainer container;
-
   PetscFunctionBegin;
-  PetscCall(PetscObjectQuery((PetscObject)ksp, KSPAMB_NAME, (PetscObject *)&container));
-  PetscCheck(container, PetscObjectComm((PetscObject)ksp), PETSC_ERR_ARG_WRONGSTATE, "This KSP lost the context of its type %s; set the type again with KSPSetType()", ((PetscObject)ksp)->type_name);
-  PetscCall(PetscContainerGetPointer(container, (void **)amb));
+  PetscCall(PetscAMBObjectContainerQuery((PetscObject)ksp, KSPAMB_NAME, (void **)amb));
+  PetscCheck(*amb, PetscObjectComm((PetscObject)ksp), PETSC_ERR_ARG_WRONGSTATE, "This KSP lost the context of its type %s; set the type again with KSPSetType()", ((PetscObject)ksp)->type_name);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -458,19 +455,13 @@ static PetscErrorCode KSPAMBCreatePETSc(KSP ksp, KSPType type)
 
 PetscErrorCode KSPAMBExtend(KSP ksp, KSPType type, PetscErrorCode (*solve)(KSP, KSPAMB *), KSPAMB **amb)
 {
-  PetscContainer container;
-
   PetscFunctionBegin;
   PetscCall(KSPAMBCreatePETSc(ksp, type));
   PetscCall(PetscNew(amb));
   (*amb)->base    = *ksp->ops;
   (*amb)->solve   = solve;
   (*amb)->extends = type;
-  PetscCall(PetscContainerCreate(PetscObjectComm((PetscObject)ksp), &container));
-  PetscCall(PetscContainerSetPointer(container, *amb));
-  PetscCall(PetscContainerSetCtxDestroy(container, KSPAMBFree));
-  PetscCall(PetscObjectCompose((PetscObject)ksp, KSPAMB_NAME, (PetscObject)container));
-  PetscCall(PetscContainerDestroy(&container));
+  PetscCall(PetscAMBObjectContainerCompose((PetscObject)ksp, KSPAMB_NAME, *amb, KSPAMBFree));
   ksp->ops->solve   = KSPSolve_AMB;
   ksp->ops->reset   = KSPReset_AMB;
   ksp->ops->destroy = KSPDestroy_AMB;

@@ -96,7 +96,7 @@ struct _KSPAMB {
   PetscBool modifyowned; /* KSPReset() destroys the context */
 
   /* BiCGStab */
-  Vec guess; /* the initial guess, which the solution leaves out with a preconditioner from the right */
+  Vec guess; /* the initial guess; with a preconditioner from the right the solution does not contain it */
 };
 
 /* Returns PETSC_TRUE if the operations of a vector are PETSc's, which passes replace */

@@ -16,7 +16,7 @@ typedef struct {
   void               *data;
   MatShadowCSR        csr;
   MatHaloQueue        halo;
-  int64_t             nparts; /* sums that the format leaves of the product of both vectors; 0: none */
+  int64_t             nparts; /* partial sums of the product of both vectors that the format computes; 0: none */
   PetscErrorCode      error;
 } KSPAMBProduct;
 
@@ -57,7 +57,7 @@ PetscErrorCode KSPAMBQueueStart(KSP, KSPAMB *, KSPAMBQueue *, FusedKind, const F
 /* Iterates until there is a reason */
 PetscErrorCode KSPAMBQueueRun(KSP, KSPAMB *, KSPAMBQueue *);
 
-/* The parts of this: sets the length of blocks; queues a block of iterations; records one if the product is settled */
+/* The parts of this: sets the length of blocks; queues a block of iterations; records one if the choice of the product's format is final */
 PetscErrorCode KSPAMBQueueLength(KSPAMB *, KSPAMBQueue *);
 PetscErrorCode KSPAMBQueueBlock(KSPAMB *, KSPAMBQueue *, PetscInt length);
 PetscErrorCode KSPAMBQueueRecord(KSP, KSPAMB *, KSPAMBQueue *, PetscInt length);

@@ -137,8 +137,8 @@ PetscErrorCode KSPAMBQueueByPETSc(KSPAMB *amb, KSPAMBQueue *q, SysStatus (*what)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Can iterations be recorded? All processes record them, or none: NCCL sets up records together. */
-static PetscErrorCode KSPAMBQueueCanRecord(const KSPAMBQueue *q, KSPAMBProduct *product, PetscBool *settled)
+/* Sets whether iterations can be recorded. All processes record them, or none: NCCL sets up records together. */
+static PetscErrorCode KSPAMBQueueCanRecord(const KSPAMBQueue *q, KSPAMBProduct *product, PetscBool *recordable)
 {
   int all;
 
@@ -148,24 +148,24 @@ static PetscErrorCode KSPAMBQueueCanRecord(const KSPAMBQueue *q, KSPAMBProduct *
   else PetscCall(MatHaloQueueSetUp(q->A, &product->halo));
   all = product->ops || product->halo.share.halo;
   if (q->nproc > 1) PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_MIN, q->about->comm));
-  *settled = (PetscBool)all;
+  *recordable = (PetscBool)all;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Records iterations once the product is settled. A product that cannot be recorded is not tried again in this solve. */
+/* Records iterations once the choice of the product's format is final. A product that cannot be recorded is not tried again in this solve. */
 PetscErrorCode KSPAMBQueueRecord(KSP ksp, KSPAMB *amb, KSPAMBQueue *q, PetscInt length)
 {
   SysStatus     status = SYS_SUCCESS;
   KSPAMBProduct product;
   SysStream     stream;
   SysReal      *parts;
-  PetscBool     settled = PETSC_FALSE;
+  PetscBool     recordable = PETSC_FALSE;
   int           done;
 
   PetscFunctionBegin;
   if (q->tried) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(KSPAMBQueueCanRecord(q, &product, &settled));
-  if (!settled) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(KSPAMBQueueCanRecord(q, &product, &recordable));
+  if (!recordable) PetscFunctionReturn(PETSC_SUCCESS);
   q->tried = PETSC_TRUE;
   if (q->nproc > 1) product.nparts = MatHaloQueueParts(&product.halo);
   else if (product.ops->multdot) CALL((*product.ops->multdot)(product.data, &product.csr.A, NULL, NULL, NULL, &product.nparts, q->stream));
@@ -263,7 +263,7 @@ PetscErrorCode KSPAMBQueueRun(KSP ksp, KSPAMB *amb, KSPAMBQueue *q)
   do {
     PetscCall(KSPAMBQueueBlock(amb, q, length));
     CALL(FusedDeviceSend(amb->device, slot, q->stream));
-    if (watched || pending) { /* of the block before this one, if nobody looks on */
+    if (watched || pending) { /* of the block before this one, if nothing is attached */
       CALL(FusedDeviceReceive(amb->device, watched ? slot : 1 - slot, &state));
       PetscCall(KSPAMBQueueUpdate(ksp, amb, q, state));
     }

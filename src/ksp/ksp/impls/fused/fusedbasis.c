@@ -44,9 +44,7 @@ static void FusedBasisPart(const FusedBasisHost *h, FusedBasisFunction f, const 
 
 void FusedBasisHostRun(const FusedBasisHost *h, FusedBasisFunction f, const FusedBasis *pass, int backwards, int nsum, SysReal sums[])
 {
-#if defined(_OPENMP)
-  #pragma omp parallel for schedule(static) num_threads(h->nthread) if (h->nthread > 1)
-#endif
+#pragma omp parallel for schedule(static) num_threads(h->nthread) if (h->nthread > 1)
   for (int t = 0; t < h->nthread; t++) FusedBasisPart(h, f, pass, backwards, t);
   for (int s = 0; s < nsum; s++) sums[s] = 0;
   for (int64_t k = 0; k < h->nblock; k++) {

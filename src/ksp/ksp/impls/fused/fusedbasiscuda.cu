@@ -92,7 +92,7 @@ static __device__ SysReal BasisBlockSum(SysReal sum)
 
 /* ------------------------------------------------- the numbers of an iteration ------------------------------------------------- */
 
-/* Do the passes of an iteration run? */
+/* Returns whether the passes of an iteration run */
 static __device__ __forceinline__ bool BasisRuns(const FusedBasisView &b, int again)
 {
   return b.state->stop == FUSED_GO && b.state->columns < b.method.restart && (!again || b.state->again);
@@ -127,7 +127,7 @@ static __device__ void BasisCoefficients(const FusedBasisView &b, int again, int
   if (__syncthreads_or(bad) && threadIdx.x == 0) b.state->stop = FUSED_STOP_DPI;
 }
 
-/* Ends an iteration with the square of the norm of the new vector, or asks for a refinement. All threads of a thread block. */
+/* Ends an iteration with the square of the norm of the new vector, or requests a refinement. All threads of a thread block. */
 static __device__ void BasisColumn(const FusedBasisView &b, int again, SysReal square)
 {
   extern __shared__ SysReal shared[];
@@ -210,7 +210,7 @@ static __device__ void BasisBegin(const FusedBasisView &b, int first, SysReal sq
   b.small.scale[0]               = res == 0 && !b.method.flexible ? 1 : 1 / res;
 }
 
-/* Does another cycle begin? */
+/* Returns whether another cycle begins */
 static __device__ __forceinline__ bool BasisFull(const FusedBasisView &b)
 {
   return b.state->stop == FUSED_GO && b.state->columns == b.method.restart;

@@ -9,17 +9,15 @@
        dots     h = V'(M w)        a read of the basis
        update   v = M w - V h      a read of the basis; the norm of v, its rotation and the test; p = v, or p = M v with the preconditioner from the right
 
-   A vector of the basis keeps the length that the update leaves, and its scale is stored. The sums of thread blocks are added by the last thread block that arrives.
-   With several processes it leaves them for the others, and a kernel of one thread block ends the pass.
+   A vector of the basis is stored as the update computes it, with a scale. The sums of thread blocks are added by the last thread block that arrives.
+   With several processes it stores the sums for the other processes, and a kernel of one thread block ends the pass.
 */
 #pragma once
 
 #include "ksp/ksp/impls/fused/fusedcuda.h"
 #include "ksp/ksp/impls/fused/fusedhessenberg.h"
 
-#if defined(__cplusplus)
-extern "C" {
-#endif
+SYS_C_BEGIN
 
 #define FUSED_BASIS_MOST 256 /* vectors before a restart, at most */
 
@@ -76,6 +74,4 @@ SysStatus FusedBasisDeviceAdd(FusedBasisDevice *, int64_t n, const SysReal *v, S
 /* Goes on after FUSED_STOP_TEST */
 SysStatus FusedBasisDeviceResume(FusedBasisDevice *, SysStream);
 
-#if defined(__cplusplus)
-}
-#endif
+SYS_C_END

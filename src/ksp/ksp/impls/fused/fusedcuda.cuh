@@ -14,8 +14,8 @@
 typedef struct {
   FusedState *state;
   SysReal    *partial; /* the sums of each thread block */
-  unsigned   *arrived; /* thread blocks that have written theirs */
-  SysReal    *mine;    /* where a pass leaves the sums of this process, which others have to be added to; NULL: there are no others */
+  unsigned   *arrived; /* thread blocks that have written their sums */
+  SysReal    *mine;    /* a pass stores the sums of this process here, before all processes add them up; NULL: one process */
 } FusedShared;
 
 /* Sums to add up: number k of n begins at sum[stride * k] */
@@ -33,8 +33,8 @@ struct _FusedDevice {
   int          at;        /* the place that the next pass goes from */
   int          early;     /* kernels can start before the last has ended */
   FusedParts   step, dot; /* CG: the sums that the next passes add up */
-  SysReal     *left[3];   /* CG: the sums of the thread blocks of a pass that goes from place 0 or 1, and those of a product */
-  SysReal     *parts;     /* the sums that a product with sums leaves, room of them */
+  SysReal     *left[3];   /* CG: the sums of the thread blocks of a pass that starts at place 0 or 1, and the sums of a product */
+  SysReal     *parts;     /* the sums of a product with sums, at most `room` */
   int64_t      room;
   int          nproc;
   SysReal     *gathered; /* the sums of this process, and of all processes */

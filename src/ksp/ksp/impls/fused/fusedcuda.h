@@ -12,9 +12,7 @@
 #include "sys/syscuda.h"
 #include "ksp/ksp/impls/fused/fusedhost.h"
 
-#if defined(__cplusplus)
-extern "C" {
-#endif
+SYS_C_BEGIN
 
 #define FUSED_HISTORY 64                  /* norms that a report holds */
 #define FUSED_LENGTH  (FUSED_HISTORY / 2) /* iterations between two reports, at most */
@@ -113,7 +111,7 @@ SysStatus FusedDeviceBiStep(FusedDevice *, const FusedPass *, FusedNorm, SysStre
 SysStatus FusedDeviceBiResumeBegin(FusedDevice *, const FusedPass *, SysStream);
 SysStatus FusedDeviceBiResumeEnd(FusedDevice *, const FusedPass *, SysStream);
 
-/* For several processes, each with a device. With more than one, a pass leaves FUSED_DEVICE_SUMS numbers in *mine. The caller gathers the numbers of all processes in
+/* For several processes, each with a device. With more than one, a pass stores FUSED_DEVICE_SUMS numbers in *mine. The caller gathers the numbers of all processes in
    *all, in the order of the processes. The next pass of CG adds them up; a start and the passes of BiCGStab end by a function. All devices come to the same numbers. */
 SysStatus FusedDeviceShare(FusedDevice *, int nproc, SysReal **mine, SysReal **all);
 SysStatus FusedDeviceFinishStart(FusedDevice *, FusedNorm, SysStream);
@@ -127,6 +125,4 @@ SysStatus FusedDeviceChebyshev(const FusedPass *, SysStream);
 /* Sets the entries that are number j of their block of bs to 1, and the others to 0 */
 SysStatus FusedDeviceUnit(int64_t n, int bs, int j, SysReal *v, SysStream);
 
-#if defined(__cplusplus)
-}
-#endif
+SYS_C_END

@@ -15,16 +15,17 @@
   #define FUSED_ANYWHERE static inline
 #endif
 
-/* Column j of the triangular matrix begins at r + j (restart + 2) */
 typedef struct {
   int      restart;
-  SysReal *r, *cs, *sn, *g; /* g: the right-hand side */
-  SysReal *scale;           /* of the stored vectors of the basis: the vectors have norm 1 after scaling */
-  SysReal *lower;           /* modified Gram-Schmidt: the product of vectors i and k < i is lower[k (restart + 1) + i] */
-  SysReal *h, *c;           /* the coefficients of a new vector, and the same for the stored vectors */
+  SysReal *r;       /* column j, first of the Hessenberg, then of the triangular matrix, begins at r + j (restart + 2) */
+  SysReal *cs, *sn; /* cosine and sine of each rotation */
+  SysReal *g;       /* the right-hand side */
+  SysReal *scale;   /* of the stored vectors of the basis: the vectors have norm 1 after scaling */
+  SysReal *lower;   /* modified Gram-Schmidt: the product of vectors i and k < i is lower[k (restart + 1) + i] */
+  SysReal *h, *c;   /* work: the coefficients of a new vector against the scaled and against the stored vectors */
 } FusedHessenberg;
 
-/* Returns the numbers in all arrays together. Sets the arrays, in memory of as many numbers, unless it is NULL. */
+/* Returns the length of memory[], in numbers. Points the arrays into memory[], unless it is NULL. */
 FUSED_ANYWHERE int64_t FusedHessenbergLayout(FusedHessenberg *f, int restart, SysReal *memory)
 {
   const int64_t m = restart + 2;
@@ -43,33 +44,34 @@ FUSED_ANYWHERE int64_t FusedHessenbergLayout(FusedHessenberg *f, int restart, Sy
   return 2 * m * m + 6 * m;
 }
 
-/* Rotates column `it`, of it + 2 numbers, and the right-hand side; returns the norm of the residual. happy: the last number of the column counts as 0, and so does
-   the residual. *null: the last rotation does not exist. */
-FUSED_ANYWHERE SysReal FusedHessenbergRotate(int it, int happy, SysReal *h, SysReal *cs, SysReal *sn, SysReal *g, int *null)
+/* Rotates column[], column number `it` with it + 2 numbers, and the right-hand side; returns the norm of the residual. happy: a happy breakdown, in which the last number
+   of the column and the residual are 0. *null becomes 1 if the last two numbers are 0, so that no rotation exists. */
+FUSED_ANYWHERE SysReal FusedHessenbergRotate(int it, int happy, SysReal *column, SysReal *cs, SysReal *sn, SysReal *g, int *null)
 {
   SysReal t;
 
   *null = 0;
   for (int j = 0; j < it; j++) {
-    t        = h[j];
-    h[j]     = cs[j] * t + sn[j] * h[j + 1];
-    h[j + 1] = cs[j] * h[j + 1] - sn[j] * t;
+    t             = column[j];
+    column[j]     = cs[j] * t + sn[j] * column[j + 1];
+    column[j + 1] = cs[j] * column[j + 1] - sn[j] * t;
   }
   if (happy) return 0;
-  t = (SysReal)sqrt(h[it] * h[it] + h[it + 1] * h[it + 1]);
+  t = (SysReal)sqrt(column[it] * column[it] + column[it + 1] * column[it + 1]);
   if (t == 0) {
     *null = 1;
     return 0;
   }
-  cs[it]    = h[it] / t;
-  sn[it]    = h[it + 1] / t;
-  g[it + 1] = -sn[it] * g[it];
-  g[it]     = cs[it] * g[it];
-  h[it]     = cs[it] * h[it] + sn[it] * h[it + 1];
+  cs[it]     = column[it] / t;
+  sn[it]     = column[it + 1] / t;
+  g[it + 1]  = -sn[it] * g[it];
+  g[it]      = cs[it] * g[it];
+  column[it] = cs[it] * column[it] + sn[it] * column[it + 1];
   return (SysReal)fabs(g[it + 1]);
 }
 
-/* Solves the triangular system of m columns. Returns the number of the last zero on the diagonal, or -1. flexible: a zero as the last one gives 0. */
+/* Solves the triangular system of m columns. Returns the last column with a zero on the diagonal, or -1. flexible, as in PETSc's FGMRES: always returns -1; a zero in
+   column m - 1 makes its unknown 0, others make theirs infinite. */
 FUSED_ANYWHERE int FusedHessenbergSolve(const FusedHessenberg *f, int m, int flexible, SysReal *y)
 {
   const int64_t ld = f->restart + 2;

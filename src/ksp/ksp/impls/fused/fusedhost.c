@@ -33,9 +33,7 @@ void FusedHostDestroy(FusedHost *h)
 
 void FusedHostRun(const FusedHost *h, FusedFunction f, const FusedPass *pass, SysReal sums[FUSED_SUMS])
 {
-#if defined(_OPENMP)
-  #pragma omp parallel for schedule(static) num_threads(h->nthread) if (h->nthread > 1)
-#endif
+#pragma omp parallel for schedule(static) num_threads(h->nthread) if (h->nthread > 1)
   for (int64_t k = 0; k < h->nblock; k++) f(pass, k * h->block, k + 1 < h->nblock ? (k + 1) * h->block : h->n, h->partial + FUSED_SUMS * k);
   if (!sums) return;
   for (int s = 0; s < FUSED_SUMS; s++) sums[s] = 0;
@@ -46,9 +44,7 @@ void FusedHostRun(const FusedHost *h, FusedFunction f, const FusedPass *pass, Sy
 
 void FusedHostCopy(const FusedHost *h, const SysReal *from, SysReal *to)
 {
-#if defined(_OPENMP)
-  #pragma omp parallel for schedule(static) num_threads(h->nthread) if (h->nthread > 1)
-#endif
+#pragma omp parallel for schedule(static) num_threads(h->nthread) if (h->nthread > 1)
   for (int64_t k = 0; k < h->nblock; k++) {
     const int64_t lo = k * h->block, hi = k + 1 < h->nblock ? lo + h->block : h->n;
 

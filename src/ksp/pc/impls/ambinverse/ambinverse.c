@@ -5,7 +5,7 @@
 #include "sys/syscompat.h"
 #include <petscamb.h>
 
-#define ROWS_MOST 8192 /* the inverse has 512 MiB then, and is made in some ten seconds */
+#define ROWS_MOST 8192 /* most rows: the inverse has 512 MiB then, and its computation takes about ten seconds */
 
 typedef struct {
   Mat inverse;
@@ -28,7 +28,7 @@ static PetscErrorCode PCDestroy_AMBInverse(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The factorization and the inverse are made on the host */
+/* Factors the matrix and computes its inverse on the host */
 static PetscErrorCode PCAMBInverseMake(Mat P, Mat *inverse)
 {
   IS            rows, cols;

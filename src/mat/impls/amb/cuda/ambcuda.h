@@ -8,9 +8,7 @@
 #include "sys/syscuda.h"
 #include "sys/sysvalues.h"
 
-#if defined(__cplusplus)
-extern "C" {
-#endif
+SYS_C_BEGIN
 
 /* Parameters; 0 lets the model and the tuner choose. C++ initialisers may omit the last ones. */
 #if defined(__cplusplus)
@@ -74,6 +72,4 @@ SysStatus AmbDeviceLoad(SysStream);
 void AmbDeviceGetInfo(const AmbDevice *, AmbDeviceInfo *);
 void AmbDeviceDestroy(void *);
 
-#if defined(__cplusplus)
-}
-#endif
+SYS_C_END

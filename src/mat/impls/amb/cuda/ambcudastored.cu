@@ -32,7 +32,7 @@ static __device__ __forceinline__ float4 LoadOnce(const float4 *p)
 }
 #endif
 
-/* Sums a lane's products, in the same order as for plain values. A lane has the values of its block in four steps in B words, so one load brings four
+/* Sums a lane's products, in the same order as for plain values. A lane has the values of its block in four steps in B words, so one load gets four
    values; a task's last steps, up to three, are stored one by one. Store decodes the words: types Word and Small (four values, one value), Of(w, q)
    value q of a word, and the value of a Small. */
 template <class Store, int B, int U, int KIND, bool ADD>
@@ -171,7 +171,7 @@ struct Floats {
   }
 };
 
-/* Longer blocks: one load brings four values. Short blocks are slower this way. */
+/* Longer blocks: one load gets four values. Short blocks are slower this way. */
 struct Rounded {
   typedef float4 Word;
   typedef float  Small, Last;

@@ -22,9 +22,7 @@ static SysStatus AmbHostLayoutAll(const AmbHost *A, int nworker, AmbScope *layou
 {
   int status = SYS_SUCCESS;
 
-#if defined(_OPENMP)
-  #pragma omp parallel num_threads(nworker) if (nworker > 1) reduction(max : status)
-#endif
+#pragma omp parallel num_threads(nworker) if (nworker > 1) reduction(max : status)
   {
     AmbWorkspace w;
 
@@ -161,9 +159,7 @@ static SysStatus AmbHostFill(AmbHost *A, int nworker, SysFill what, const AmbSco
 
   int status = SYS_SUCCESS;
 
-#if defined(_OPENMP)
-  #pragma omp parallel num_threads(nworker) if (nworker > 1) reduction(| : status)
-#endif
+#pragma omp parallel num_threads(nworker) if (nworker > 1) reduction(| : status)
   {
     SysInt *pos = malloc(sizeof(*pos) * A->scope);
 
@@ -335,26 +331,8 @@ SysStatus AmbHostPrepareTranspose(AmbHost *A)
   return SysStretchesCreate(S, A->nthread, 0);
 }
 
-SysStatus AmbHostMult(void *data, const SysCSR *csr, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z, SysStream stream)
-{
-  const AmbHost *A = (const AmbHost *)data;
-
-  (void)csr;
-  (void)stream;
-  (*A->kernels->mult)(A, alpha, x, beta, y, z);
-  return SYS_SUCCESS;
-}
-
-SysStatus AmbHostMultTranspose(void *data, const SysCSR *csr, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z, SysStream stream)
-{
-  AmbHost        *A      = (AmbHost *)data;
-  const SysStatus status = AmbHostPrepareTranspose(A);
-
-  (void)csr;
-  (void)stream;
-  if (!status) (*A->kernels->multtranspose)(A, alpha, x, beta, y, z);
-  return status;
-}
+SYS_HOST_MULT(Amb)
+SYS_HOST_MULT_TRANSPOSE(Amb)
 
 /* Returns the bytes of the matrix that a product reads */
 double AmbHostBytes(const AmbHost *A)

@@ -148,9 +148,7 @@ static void SYS_ISA_NAME(MultTiles)(TileFunction split, TileFunction f, const Am
 {
   const SysStore first = SysFirstStore(beta, y, z);
 
-#if defined(_OPENMP)
-  #pragma omp parallel num_threads(A->nthread) if (A->nthread > 1)
-#endif
+#pragma omp parallel num_threads(A->nthread) if (A->nthread > 1)
   for (int t = omp_get_thread_num(); t < A->nthread; t += omp_get_num_threads()) {
     for (int64_t k = A->scope_tile[A->thread_scope[t]]; k < A->scope_tile[A->thread_scope[t + 1]]; k++) {
       const AmbTile *T   = A->tile + k;

@@ -187,9 +187,7 @@ SysStatus AmbPlanCreate(const SysCSR *A, int block_size, int scope, int nthread,
   plan->scope   = scope;
   plan->nthread = nthread;
   plan->trial   = (int64_t)(SYS_VALUES_LARGE / sizeof(SysScalar));
-#if defined(_OPENMP)
-  #pragma omp parallel num_threads(nworker) if (nworker > 1) reduction(| : status) reduction(+ : bytes)
-#endif
+#pragma omp parallel num_threads(nworker) if (nworker > 1) reduction(| : status) reduction(+ : bytes)
   {
     AmbWorkspace w;
 

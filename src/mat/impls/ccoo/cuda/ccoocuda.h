@@ -11,9 +11,7 @@
 #include "sys/syscuda.h"
 #include "mat/impls/ccoo/host/ccooparams.h"
 
-#if defined(__cplusplus)
-extern "C" {
-#endif
+SYS_C_BEGIN
 
 #define CCOO_DEVICE_MAX_K 40 /* most entries of a group on a device: up to 10, or multiples of 5 to 10 */
 
@@ -40,6 +38,4 @@ SysStatus CcooDeviceMultTranspose(void *, const SysCSR *, SysScalar alpha, const
 void CcooDeviceGetInfo(const CcooDevice *, CcooDeviceInfo *);
 void CcooDeviceDestroy(void *);
 
-#if defined(__cplusplus)
-}
-#endif
+SYS_C_END

@@ -3,7 +3,7 @@
    SpMV in CCOO on a CUDA device: a thread block multiplies a chunk, a thread a group.
 
    A segmented scan gives the first lane of each row the row's sum in the warp. Each warp stores the sum of its first row in shared memory; the lane
-   in which a row begins in the chunk adds those of the later warps, in order. A row over several chunks has one sum from each; the last block to
+   in which a row begins in the chunk adds the sums of the later warps, in order. A row over several chunks has one sum from each; the last block to
    finish adds them in order. So every row is written once, and the order of additions is fixed.
 
    Non-finite entries of x. Padding multiplies zeros with entries of x; if such an entry is not finite, the group's sum is a NaN. The kernel

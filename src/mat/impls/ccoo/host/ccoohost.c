@@ -13,9 +13,7 @@ static SysStatus CcooHostFill(CcooHost *A, const SysCSR *csr, int nworker, CcooV
 {
   A->index = SysAllocate((size_t)A->nindex + CCOO_SLACK);
   if (!A->index) return SYS_OUT_OF_MEMORY;
-#if defined(_OPENMP)
-  #pragma omp parallel for num_threads(nworker) if (nworker > 1) schedule(static)
-#endif
+#pragma omp parallel for num_threads(nworker) if (nworker > 1) schedule(static)
   for (int t = 0; t < A->nthread; t++) CcooLayoutFill(A, CcooFirst(A, t), CcooFirst(A, t + 1));
   memset(A->index + A->nindex, 0, CCOO_SLACK);
   return CcooValuesSetUp(A, csr, nworker, V);
@@ -82,26 +80,8 @@ SysStatus CcooHostPrepareTranspose(CcooHost *A)
   return SysStretchesCreate(S, A->nthread, 0);
 }
 
-SysStatus CcooHostMult(void *data, const SysCSR *csr, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z, SysStream stream)
-{
-  const CcooHost *A = (const CcooHost *)data;
-
-  (void)csr;
-  (void)stream;
-  (*A->kernels->mult)(A, alpha, x, beta, y, z);
-  return SYS_SUCCESS;
-}
-
-SysStatus CcooHostMultTranspose(void *data, const SysCSR *csr, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z, SysStream stream)
-{
-  CcooHost       *A      = (CcooHost *)data;
-  const SysStatus status = CcooHostPrepareTranspose(A);
-
-  (void)csr;
-  (void)stream;
-  if (!status) (*A->kernels->multtranspose)(A, alpha, x, beta, y, z);
-  return status;
-}
+SYS_HOST_MULT(Ccoo)
+SYS_HOST_MULT_TRANSPOSE(Ccoo)
 
 void CcooHostCount(const CcooHost *A, int64_t count[CCOO_FORMATS])
 {

@@ -303,15 +303,11 @@ static SYS_INLINE void CcooCarry(const SysStore how, const CcooHost *A, int64_t 
 
 static SYS_INLINE void CcooMultAll(const SysStore how, const CcooHost *A, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z)
 {
-#if defined(_OPENMP)
-  #pragma omp parallel for num_threads(A->nthread) if (A->nthread > 1) schedule(static)
-#endif
+#pragma omp parallel for num_threads(A->nthread) if (A->nthread > 1) schedule(static)
   for (int t = 0; t < A->nthread; t++) {
     for (int64_t c = CcooFirst(A, t); c < CcooFirst(A, t + 1); c++) CcooChunkAll(how, A, c, alpha, x, beta, y, z);
   }
-#if defined(_OPENMP)
-  #pragma omp parallel for num_threads(A->nthread) if (A->nthread > 1) schedule(static)
-#endif
+#pragma omp parallel for num_threads(A->nthread) if (A->nthread > 1) schedule(static)
   for (int t = 0; t < A->nthread; t++) {
     for (int64_t c = CcooFirst(A, t); c < CcooFirst(A, t + 1); c++) CcooCarry(how, A, c, alpha, x, beta, y, z);
   }

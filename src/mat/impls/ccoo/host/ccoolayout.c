@@ -44,9 +44,7 @@ static SysStatus CcooLayoutRows(CcooHost *A, int nworker)
   int64_t      *before = calloc((size_t)nworker + 1, sizeof(*before));
 
   if (!before) return SYS_OUT_OF_MEMORY;
-#if defined(_OPENMP)
-  #pragma omp parallel for num_threads(nworker) if (nworker > 1) schedule(static)
-#endif
+#pragma omp parallel for num_threads(nworker) if (nworker > 1) schedule(static)
   for (int t = 0; t < nworker; t++) {
     for (int64_t r = m * t / nworker; r < m * (t + 1) / nworker; r++) before[t + 1] += CcooRowGroups(A->csr.i[r + 1] - A->csr.i[r], A->params.k);
   }
@@ -57,9 +55,7 @@ static SysStatus CcooLayoutRows(CcooHost *A, int nworker)
   A->entry  = SysAllocate(sizeof(*A->entry) * (A->nchunk + 1));
   A->carry  = SysAllocateZero(sizeof(*A->carry) * 2 * A->nchunk);
   if (A->chunk && A->entry && A->carry) {
-#if defined(_OPENMP)
-  #pragma omp parallel for num_threads(nworker) if (nworker > 1) schedule(static)
-#endif
+#pragma omp parallel for num_threads(nworker) if (nworker > 1) schedule(static)
     for (int t = 0; t < nworker; t++) CcooLayoutBegin(A, m * t / nworker, m * (t + 1) / nworker, before[t]);
     A->chunk[A->nchunk] = (CcooChunk){.row = (uint32_t)m};
     A->entry[A->nchunk] = (SysInt)A->csr.nz;
@@ -75,9 +71,7 @@ SysStatus CcooLayoutChunks(CcooHost *A, int nworker)
   if (A->csr.m >= UINT32_MAX || A->csr.n >= UINT32_MAX) return SYS_TOO_LARGE;
   status = CcooLayoutRows(A, nworker);
   if (status) return status;
-#if defined(_OPENMP)
-  #pragma omp parallel for num_threads(nworker) if (nworker > 1) schedule(static)
-#endif
+#pragma omp parallel for num_threads(nworker) if (nworker > 1) schedule(static)
   for (int64_t c = 0; c < A->nchunk; c++) {
     CcooChunk *h       = A->chunk + c;
     const int  goes_on = (A->chunk[c + 1].format & CCOO_CONTINUES) != 0;

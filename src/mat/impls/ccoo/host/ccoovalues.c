@@ -26,9 +26,7 @@ SysStatus CcooValuesChoose(const CcooHost *A, const SysCSR *csr, int nworker, Cc
     if (A->ngroup * A->params.k > csr->nz) (void)SysTableAdd(T, &zero);
     status = SysTableAddFrequent(T, csr->nz, csr->a);
     if (status) return status;
-#if defined(_OPENMP)
-  #pragma omp parallel for num_threads(nworker) if (nworker > 1) schedule(static)
-#endif
+#pragma omp parallel for num_threads(nworker) if (nworker > 1) schedule(static)
     for (int64_t c = 0; c < A->nchunk; c++) V->tabled[c] = (uint8_t)CcooValuesCovered(A, csr, c, T, 0);
     if (T->n < SYS_TABLE_VALUES) { /* values that the sample missed */
       for (int64_t c = 0; c < A->nchunk; c++) V->tabled[c] = (uint8_t)(V->tabled[c] || CcooValuesCovered(A, csr, c, T, 1));
@@ -91,9 +89,7 @@ SysStatus CcooValuesSetUp(CcooHost *A, const SysCSR *csr, int nworker, CcooValue
     begin += CcooValueBytes(A->chunk[c].format, CcooGroups(A, c), A->params.k);
   }
   if (!csr->a) return SYS_SUCCESS;
-#if defined(_OPENMP)
-  #pragma omp parallel for num_threads(nworker) if (nworker > 1) schedule(static)
-#endif
+#pragma omp parallel for num_threads(nworker) if (nworker > 1) schedule(static)
   for (int t = 0; t < A->nthread; t++) {
     for (int64_t c = CcooFirst(A, t); c < CcooFirst(A, t + 1); c++) CcooValuesFill(A, csr, c);
   }

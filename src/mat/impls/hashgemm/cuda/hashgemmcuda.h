@@ -6,9 +6,7 @@
 
 #include "mat/impls/hashgemm/cuda/spgemmcuda.h"
 
-#if defined(__cplusplus)
-extern "C" {
-#endif
+SYS_C_BEGIN
 
 /* Sets a fingerprint that matrices with the same pattern share; it differs from HashGEMMFingerprint()'s. Sets *ascending to 0 if a row's columns do
    not ascend, or repeat. Waits for the device. */
@@ -80,6 +78,4 @@ SysStatus HashGEMMDeviceSumValues(int64_t most, const int *nz, const int *term, 
 /* number[list[k]] = k, and -1 elsewhere */
 SysStatus HashGEMMDeviceInvert(int64_t m, int64_t n, const int *list, int *number, SysStream);
 
-#if defined(__cplusplus)
-}
-#endif
+SYS_C_END

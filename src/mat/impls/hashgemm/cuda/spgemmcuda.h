@@ -13,9 +13,7 @@
 #include "sys/syscuda.h"
 #include "mat/impls/hashgemm/host/spgemmhost.h"
 
-#if defined(__cplusplus)
-extern "C" {
-#endif
+SYS_C_BEGIN
 
 typedef enum {
   SPGEMM_ROWS_EMPTY,
@@ -39,7 +37,7 @@ void      SpgemmDeviceContextLimit(SpgemmDeviceContext *, size_t shared); /* lim
 void      SpgemmDeviceContextDestroy(SpgemmDeviceContext **);
 
 /* Counts the result's entries, and computes the first of two products. The operands must not change until SpgemmDeviceFill(). After a failure the
-   figures tell the product's size. B is the second matrix, P or R in PTAP and RART; C matters only for ABC. The accumulator computes the rows that it
+   figures have the product's size. B is the second matrix, P or R in PTAP and RART; C matters only for ABC. The accumulator computes the rows that it
    supports: words up to 3072 words of 32 columns, dense all (in windows), esc up to 512 products, heap up to 16 entries in A and 512 products, merge
    and hash up to a million products. SPGEMM_AUTO computes other rows, and all rows with hashvec. esc, heap, merge and hash compute values in the
    same pass. */
@@ -60,6 +58,4 @@ SysStatus SpgemmDeviceRevalue(SpgemmDevice *, const SysCSR *A, const SysCSR *B, 
 void SpgemmDeviceGetInfo(const SpgemmDevice *, SpgemmInfo *);
 void SpgemmDeviceDestroy(SpgemmDevice **, SysStream);
 
-#if defined(__cplusplus)
-}
-#endif
+SYS_C_END

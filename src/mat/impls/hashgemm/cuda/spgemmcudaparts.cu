@@ -145,7 +145,7 @@ static __device__ __forceinline__ void PartsLoadGroup(const SpgemmOperands &P, c
 }
 
 /*
-   Adds the products of one entry a lane. Products are found in sequence across entries, while the next are in flight, but those of different entries
+   Adds the products of one entry a lane. Products are found in sequence across entries, while the next are in flight, but products of different entries
    are added one entry after the other.
 */
 template <int MODE, class FINDER>

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   SpGEMM on the device, accumulator dense: the pattern of rows of many products, cut into windows of columns. A block handles a window with the bits
-   of its words in shared memory, from which columns come in order.
+   SpGEMM on the device, accumulator dense: the pattern of rows of many products, cut into windows of columns. A unit is one window of one row; a block
+   computes it with one bit for each column in shared memory, from which columns come in order. A word is 32 neighbouring columns, one bit each.
 
-   spgemmhost.h has the idea.
+   First all units are counted (WindowCountKernel), then their columns are written (WindowPatternKernel). If memory suffices the count stores the
+   nonempty words (SpgemmKept), so that the second pass need not read B again; else it sets the bits again. spgemmcuda.cuh has the idea and the types.
 */
 #include <limits.h>
 
 #include "mat/impls/hashgemm/cuda/spgemmcudateam.cuh"
 
-/* Returns how many of n ascending words are less than w */
+/* Returns the number of words less than w among n ascending ones */
 static __device__ int WindowWordsLess(const uint2 *a, int n, unsigned w)
 {
   int lo = 0, hi = n;
@@ -41,7 +42,7 @@ static __device__ void WindowSetBits(const SpgemmOperands &P, const SpgemmUnit &
     int       from = 0, length = 0, until, total;
 
     if (k < last) {
-      const int4 b = P.rowB[P.Aj[k]];
+      const int4 b = P.rowB[P.Aj[k]]; /* first word, words, first and last column */
 
       from   = b.x;
       length = b.y;
@@ -55,7 +56,7 @@ static __device__ void WindowSetBits(const SpgemmOperands &P, const SpgemmUnit &
     }
     __syncwarp();
     until = TeamUntil<SYS_WARP>(length, lane);
-    from -= until - length;
+    from -= until - length; /* word t of all the warp's entries is from + t in B, with the entry's from */
     total = __shfl_sync(SYS_ALL_LANES, until, SYS_WARP - 1);
     for (int t0 = apart ? 0 : warp * SYS_WARP; t0 < total; t0 += apart ? SYS_WARP : SPGEMM_UNIT_THREADS) {
       const int t  = t0 + lane;
@@ -96,9 +97,11 @@ static __device__ __forceinline__ int WindowEachOf(int words)
   return (words + SPGEMM_UNIT_THREADS - 1) / SPGEMM_UNIT_THREADS * SYS_WARP;
 }
 
-/* ---- How many entries ---- */
+/* ---- Count ---- */
 
-/* Keeps the nonempty words, at the row's or the unit's place: a warp handles those from begin to end, of which `own` are nonempty */
+/* Stores the nonempty words: of a row with one unit and at most kept.capacity words as pairs (word, bits) at the row's place, else at the unit's place,
+   for each 32 words a mask of the nonempty ones and after all masks these words. A warp handles the words from begin to end, of which `own` are
+   nonempty. */
 static __device__ __forceinline__ void WindowKeep(const unsigned *bits, int begin, int end, int own, int lane, int warp, const SpgemmUnit &unit, const SpgemmKept &kept, unsigned *unit_kept)
 {
   __shared__ int      count[WARPS];
@@ -172,7 +175,7 @@ SysStatus SpgemmDeviceWindowCount(const SpgemmOperands *P, SpgemmUnit *units, in
 
 /* ---- The pattern ---- */
 
-/* Loads the kept bits; a warp handles the words from begin to end */
+/* Loads the bits that WindowKeep() stored at the unit's place; a warp handles the words from begin to end */
 static __device__ __forceinline__ void WindowGetBits(const unsigned *kept, int words, int begin, int end, int lane, unsigned *bits)
 {
   const int      groups = (words + SYS_WARP - 1) / SYS_WARP, first = begin / SYS_WARP, n = (end - begin + SYS_WARP - 1) / SYS_WARP;
@@ -201,10 +204,10 @@ static __device__ void WindowWriteColumns(const unsigned *bits, unsigned first, 
     unsigned  mine = w < end ? bits[w] : 0;
     const int n = __popc(mine), until = TeamUntil<SYS_WARP>(n, lane);
 
-    if (__reduce_max_sync(SYS_ALL_LANES, n) <= 6) {
+    if (__reduce_max_sync(SYS_ALL_LANES, n) <= 6) { /* few bits: each lane writes its word's */
       for (int at = until - n; mine; mine &= mine - 1) to[at++] = (int)((first + (unsigned)w) << 5) + __ffs((int)mine) - 1;
       __syncwarp();
-    } else { /* one lane a bit, word after word */
+    } else { /* word after word, a lane for each bit */
       for (int l = 0; l < SYS_WARP; l++) {
         const unsigned word = __shfl_sync(SYS_ALL_LANES, mine, l);
         const int      at   = __shfl_sync(SYS_ALL_LANES, until - n, l);

@@ -243,21 +243,21 @@ static PetscErrorCode HashGEMMDeviceAssemble(Mat C, const HashGEMMProduct *p, co
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Sets *serves if the device can compute this product on one process: all operands are on the device and have entries */
-static PetscErrorCode HashGEMMDeviceServes(Mat C, const HashGEMMProduct *p, PetscBool *serves)
+/* Sets *supported if the device can compute this product on one process: all operands are on the device and have entries */
+static PetscErrorCode HashGEMMDeviceSupports(Mat C, const HashGEMMProduct *p, PetscBool *supported)
 {
   Mat operand[3];
 
   PetscFunctionBegin;
   MatProductGetOperands(C, operand);
-  *serves = (PetscBool)(!p->result.id || MatAIJValuesOnDevice(C));
-  for (int k = 0; k < 3 && operand[k] && *serves; k++) {
+  *supported = (PetscBool)(!p->result.id || MatAIJValuesOnDevice(C));
+  for (int k = 0; k < 3 && operand[k] && *supported; k++) {
     SysCSR csr;
 
     PetscCall(MatAIJGetSizes(operand[k], &csr));
-    *serves = (PetscBool)(MatAIJValuesOnDevice(operand[k]) && csr.nz);
+    *supported = (PetscBool)(MatAIJValuesOnDevice(operand[k]) && csr.nz);
   }
-  if (*serves) PetscCall(HashGEMMDeviceStart(serves));
+  if (*supported) PetscCall(HashGEMMDeviceStart(supported));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -270,7 +270,7 @@ PetscErrorCode HashGEMMDeviceSymbolic(Mat C, SpgemmType type, HashGEMMProduct *p
   SysStatus       status;
 
   PetscFunctionBegin;
-  PetscCall(HashGEMMDeviceServes(C, p, done));
+  PetscCall(HashGEMMDeviceSupports(C, p, done));
   if (!*done) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(HashGEMMGetFactors(C, HashGEMMDeviceGetCSR, factor));
   PetscCall(PetscLogGpuTimeBegin());
@@ -313,7 +313,7 @@ PetscErrorCode HashGEMMDeviceConvert(Mat C, Mat W)
   if (!MatAIJIsCUSPARSE(C)) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatShadowGetFormat(W, &format));
   if (!MatAIJIsCUSPARSE(W)) PetscCall(MatShadowDeviceConvert(W));
-  else if (format) PetscCall(MatShadowDetach(W)); /* the blocks get that of C */
+  else if (format) PetscCall(MatShadowDetach(W)); /* the blocks get the format of C */
   if (C->boundtocpu) PetscCall(MatBindToCPU(W, PETSC_TRUE));
   C->offloadmask = W->offloadmask;
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -53,9 +53,7 @@ void HashGEMMTouch(void *memory, size_t bytes, int nthread)
 {
   char *p = (char *)memory;
 
-#if defined(_OPENMP)
-  #pragma omp parallel for num_threads(nthread) schedule(dynamic, 512) if (bytes > 4 * SYS_HUGE_PAGE)
-#endif
+#pragma omp parallel for num_threads(nthread) schedule(dynamic, 512) if (bytes > 4 * SYS_HUGE_PAGE)
   for (size_t k = 0; k < bytes; k += 4096) p[k] = 0;
 }
 
@@ -256,14 +254,10 @@ static SysInt HashGEMMCutAt(const SysInt *j, SysInt k, SysInt end, SysInt n)
 
 void HashGEMMMarkUsed(int64_t m, const SysInt *i, const SysInt *j, SysInt n, int nthread, char *used)
 {
-#if defined(_OPENMP)
-  #pragma omp parallel for num_threads(nthread) schedule(static) if (m > HASHGEMM_THREAD_ROWS)
-#endif
+#pragma omp        parallel for num_threads(nthread) schedule(static) if (m > HASHGEMM_THREAD_ROWS)
   for (int64_t r = 0; r < m; r++) {
-    for (SysInt k = HashGEMMCutAt(j, i[r], i[r + 1], n); k < i[r + 1]; k++) {
-#if defined(_OPENMP)
-  #pragma omp atomic write
-#endif
+           for (SysInt k = HashGEMMCutAt(j, i[r], i[r + 1], n); k < i[r + 1]; k++) {
+#pragma omp atomic write
       used[j[k] - n] = 1;
     }
   }
@@ -279,9 +273,7 @@ static const HashGEMMRows *HashGEMMCutRow(const HashGEMMCut *cut, int64_t *r)
 
 void HashGEMMCutLengths(const HashGEMMCut *cut, SysInt *d, SysInt *o)
 {
-#if defined(_OPENMP)
-  #pragma omp parallel for num_threads(cut->nthread) schedule(static) if (cut->m > HASHGEMM_THREAD_ROWS)
-#endif
+#pragma omp parallel for num_threads(cut->nthread) schedule(static) if (cut->m > HASHGEMM_THREAD_ROWS)
   for (int64_t row = 0; row < cut->m; row++) {
     int64_t             r    = row;
     const HashGEMMRows *rows = HashGEMMCutRow(cut, &r);
@@ -294,9 +286,7 @@ void HashGEMMCutLengths(const HashGEMMCut *cut, SysInt *d, SysInt *o)
 
 void HashGEMMCutColumns(const HashGEMMCut *cut, const SysInt *di, const SysInt *oi, SysInt *dj, SysInt *oj)
 {
-#if defined(_OPENMP)
-  #pragma omp parallel for num_threads(cut->nthread) schedule(static) if (cut->m > HASHGEMM_THREAD_ROWS)
-#endif
+#pragma omp parallel for num_threads(cut->nthread) schedule(static) if (cut->m > HASHGEMM_THREAD_ROWS)
   for (int64_t row = 0; row < cut->m; row++) {
     int64_t             r    = row;
     const HashGEMMRows *rows = HashGEMMCutRow(cut, &r);
@@ -310,9 +300,7 @@ void HashGEMMCutColumns(const HashGEMMCut *cut, const SysInt *di, const SysInt *
 
 void HashGEMMCutValues(const HashGEMMCut *cut, const SysInt *di, const SysInt *oi, SysScalar *da, SysScalar *oa)
 {
-#if defined(_OPENMP)
-  #pragma omp parallel for num_threads(cut->nthread) schedule(static) if (cut->m > HASHGEMM_THREAD_ROWS)
-#endif
+#pragma omp parallel for num_threads(cut->nthread) schedule(static) if (cut->m > HASHGEMM_THREAD_ROWS)
   for (int64_t row = 0; row < cut->m; row++) {
     int64_t             r    = row;
     const HashGEMMRows *rows = HashGEMMCutRow(cut, &r);

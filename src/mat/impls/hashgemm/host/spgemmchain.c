@@ -179,9 +179,7 @@ static SysStatus ChainRowsCreate(int nthread, int nparts, const int64_t *cuts, c
   R->at   = malloc(sizeof(*R->at) * ((size_t)nparts + 1));
   R->same = same;
   if (!R->at) return SYS_OUT_OF_MEMORY;
-#if defined(_OPENMP)
-  #pragma omp parallel for num_threads(nthread) schedule(static) if (nthread > 1)
-#endif
+#pragma omp parallel for num_threads(nthread) schedule(static) if (nthread > 1)
   for (int t = 0; t < nparts; t++) {
     R->at[t + 1] = 0;
     for (int64_t r = cuts[t]; r < cuts[t + 1]; r++) {
@@ -199,9 +197,7 @@ static SysStatus ChainRowsCreate(int nthread, int nparts, const int64_t *cuts, c
   R->more   = SpgemmAllocate(sizeof(*R->more) * (size_t)R->nrun);
   R->offset = from ? SpgemmAllocate(sizeof(*R->offset) * (size_t)R->nrun) : NULL;
   if (!R->col || !R->more || (from && !R->offset)) return SYS_OUT_OF_MEMORY;
-#if defined(_OPENMP)
-  #pragma omp parallel for num_threads(nthread) schedule(static) if (nthread > 1)
-#endif
+#pragma omp parallel for num_threads(nthread) schedule(static) if (nthread > 1)
   for (int t = 0; t < nparts; t++) {
     int64_t at = R->at[t];
 
@@ -279,7 +275,7 @@ static void ChainReleaseRows(ChainChunk *chunk)
   chunk->a = NULL;
 }
 
-/* Releases an array's pages behind those of the entries before `first`, up to entry `last` */
+/* Releases an array's pages from the first page without an entry before `first`, up to entry `last` */
 static void ChainForget(const void *p, size_t entry, int64_t nz, int64_t first, int64_t last)
 {
   const size_t begin = entry * (size_t)first / SYS_HUGE_PAGE * SYS_HUGE_PAGE, end = entry * (size_t)last / SYS_HUGE_PAGE * SYS_HUGE_PAGE;
@@ -536,15 +532,11 @@ static SysStatus ChainRevalueParts(const Spgemm *S, int last, const SpgemmProduc
   const SpgemmStep *step   = &S->step[last];
   int               status = SYS_SUCCESS;
 
-#if defined(_OPENMP)
-  #pragma omp parallel num_threads(step->nthread) if (step->nthread > 1) reduction(| : status)
-#endif
+#pragma omp parallel num_threads(step->nthread) if (step->nthread > 1) reduction(| : status)
   {
     SpgemmWork *w = &works[omp_get_thread_num()];
 
-#if defined(_OPENMP)
-  #pragma omp for schedule(dynamic, 1) nowait
-#endif
+#pragma omp for schedule(dynamic, 1) nowait
     for (int t = begin; t < end; t++) {
       const int64_t r = step->cuts[t], to = step->cuts[t + 1];
       SpgemmProduct Q = *P;

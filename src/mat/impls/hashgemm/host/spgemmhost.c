@@ -61,9 +61,7 @@ static double SpgemmProducts(const SysCSR *A, const SysCSR *B, int nthread)
 {
   double n = 0;
 
-#if defined(_OPENMP)
-  #pragma omp parallel for num_threads(nthread) schedule(static) reduction(+ : n) if (A->i[A->m] > SPGEMM_THREAD_PRODUCTS)
-#endif
+#pragma omp parallel for num_threads(nthread) schedule(static) reduction(+ : n) if (A->i[A->m] > SPGEMM_THREAD_PRODUCTS)
   for (SysInt k = 0; k < A->i[A->m]; k++) n += (double)(B->i[A->j[k] + 1] - B->i[A->j[k]]);
   return n;
 }
@@ -114,9 +112,7 @@ SysStatus SpgemmRowsToThreads(Spgemm *S, const SpgemmProduct *P, SpgemmStep *ste
     products = SpgemmAllocate(size);
     if (!products) return SYS_OUT_OF_MEMORY;
     SpgemmAccount(S, (double)size);
-#if defined(_OPENMP)
-  #pragma omp parallel for num_threads(nthread) schedule(static) reduction(+ : total)
-#endif
+#pragma omp parallel for num_threads(nthread) schedule(static) reduction(+ : total)
     for (int64_t r = 0; r < m; r++) {
       products[r] = SpgemmRowProducts(P, r);
       total += products[r] + SPGEMM_ROW_PRODUCTS;
@@ -171,16 +167,12 @@ static SysStatus SpgemmRun(Spgemm *S, const SpgemmStep *step, const SpgemmProduc
   int    status = SYS_SUCCESS;
   double bytes = 0, n = 0, r[SPGEMM_HOST_ROWS] = {0};
 
-#if defined(_OPENMP)
-  #pragma omp parallel num_threads(step->nthread) if (step->nthread > 1) reduction(| : status) reduction(+ : bytes, n, r)
-#endif
+#pragma omp parallel num_threads(step->nthread) if (step->nthread > 1) reduction(| : status) reduction(+ : bytes, n, r)
   {
     SpgemmWork w;
 
     memset(&w, 0, sizeof(w));
-#if defined(_OPENMP)
-  #pragma omp for schedule(dynamic, 1) nowait
-#endif
+#pragma omp for schedule(dynamic, 1) nowait
     for (int t = 0; t < step->npart; t++) {
       SpgemmProduct Q = *P;
 
@@ -232,9 +224,7 @@ static double SpgemmLongest(const SysCSR *B, int nthread)
 {
   SysInt longest = 0;
 
-#if defined(_OPENMP)
-  #pragma omp parallel for num_threads(nthread) schedule(static) reduction(max : longest) if (B->m > SPGEMM_THREAD_PRODUCTS)
-#endif
+#pragma omp parallel for num_threads(nthread) schedule(static) reduction(max : longest) if (B->m > SPGEMM_THREAD_PRODUCTS)
   for (int64_t r = 0; r < B->m; r++) {
     const SysInt length = B->i[r + 1] - B->i[r];
 
@@ -332,15 +322,11 @@ SysStatus SpgemmMakeParts(const Spgemm *S, const SpgemmProduct *P, const SpgemmS
 {
   int status = SYS_SUCCESS;
 
-#if defined(_OPENMP)
-  #pragma omp parallel num_threads(step->nthread) if (step->nthread > 1) reduction(| : status)
-#endif
+#pragma omp parallel num_threads(step->nthread) if (step->nthread > 1) reduction(| : status)
   {
     SpgemmWork *w = &works[omp_get_thread_num()];
 
-#if defined(_OPENMP)
-  #pragma omp for schedule(dynamic, 1) ordered nowait
-#endif
+#pragma omp for schedule(dynamic, 1) ordered nowait
     for (int t = first; t < last; t++) {
       SpgemmProduct Q      = *P;
       int64_t       length = 0, begin;
@@ -350,9 +336,7 @@ SysStatus SpgemmMakeParts(const Spgemm *S, const SpgemmProduct *P, const SpgemmS
       Q.a = step->nthread > 1 ? w->parta : P->a + *end;
       if (!status) status = S->kernels->make(&Q, step->cuts[t], step->cuts[t + 1], w);
       for (int64_t row = step->cuts[t]; !status && row < step->cuts[t + 1]; row++) length += P->i[row + 1];
-#if defined(_OPENMP)
-  #pragma omp ordered
-#endif
+#pragma omp ordered
       {
         begin = *end;
         *end += length;
@@ -389,9 +373,7 @@ static void SpgemmMove(void *to, void *from, size_t size, size_t allocated, int 
 {
   const int64_t pieces = (int64_t)(size / SPGEMM_MOVED_BYTES);
 
-#if defined(_OPENMP)
-  #pragma omp parallel for num_threads(nthread) schedule(static) if (nthread > 1 && pieces > 1)
-#endif
+#pragma omp parallel for num_threads(nthread) schedule(static) if (nthread > 1 && pieces > 1)
   for (int64_t k = 0; k <= pieces; k++) {
     const size_t at = (size_t)k * SPGEMM_MOVED_BYTES, n = SysMin(SPGEMM_MOVED_BYTES, size - at);
 

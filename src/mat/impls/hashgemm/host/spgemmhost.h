@@ -113,7 +113,7 @@ static inline int SpgemmReverses(SpgemmType type, double usual, double reverse)
   return type == SPGEMM_ABC ? reverse < usual : 2 * reverse < usual;
 }
 
-/* Computes pattern and values, as far as possible without the result's arrays, or in those of options->room. The operands must not change until
+/* Computes pattern and values, as far as possible without the result's arrays, or in options->room. The operands must not change until
    SpgemmFill(). */
 SysStatus SpgemmCreate(SpgemmType, const SysCSR *A, const SysCSR *B, const SysCSR *C, const SpgemmOptions *, Spgemm **, SpgemmInfo *);
 int64_t   SpgemmNonzeros(const Spgemm *);
@@ -121,7 +121,7 @@ int64_t   SpgemmNonzeros(const Spgemm *);
 /* Returns the result's m + 1 row starts; valid until SpgemmFill() */
 const SysInt *SpgemmRowStarts(const Spgemm *);
 
-/* Writes the result with ascending columns: i of m + 1, j and a of SpgemmNonzeros(), or those of options->room. Frees memory that new values do not
+/* Writes the result with ascending columns: i of m + 1, j and a of SpgemmNonzeros(), or the arrays of options->room. Frees memory that new values do not
    need. */
 SysStatus SpgemmFill(Spgemm *, const SysCSR *A, const SysCSR *B, const SysCSR *C, SysInt *i, SysInt *j, SysScalar *a);
 

@@ -53,9 +53,7 @@ SysStatus SpgemmTransposeCreate(const SysCSR *A, int threads, int values, Spgemm
     return SYS_OUT_OF_MEMORY;
   }
   SpgemmCut(A->m, A->i, nthread, cuts);
-#if defined(_OPENMP)
-  #pragma omp parallel num_threads(nthread) if (nthread > 1)
-#endif
+#pragma omp parallel num_threads(nthread) if (nthread > 1)
   for (int t = omp_get_thread_num(); t < nthread; t += omp_get_num_threads()) {
     SysInt *p = place + (n + 1) * t;
 
@@ -71,9 +69,7 @@ SysStatus SpgemmTransposeCreate(const SysCSR *A, int threads, int values, Spgemm
     }
   }
   i[n] = sum;
-#if defined(_OPENMP)
-  #pragma omp parallel num_threads(nthread) if (nthread > 1)
-#endif
+#pragma omp parallel num_threads(nthread) if (nthread > 1)
   for (int t = omp_get_thread_num(); t < nthread; t += omp_get_num_threads()) {
     SysInt *p = place + (n + 1) * t;
 
@@ -96,9 +92,7 @@ void SpgemmTransposeValues(const SysScalar *a, int nthread, int64_t first, int64
 {
   SysScalar *to = (SysScalar *)transpose->T.a;
 
-#if defined(_OPENMP)
-  #pragma omp parallel for num_threads(nthread) schedule(static)
-#endif
+#pragma omp parallel for num_threads(nthread) schedule(static)
   for (int64_t q = first; q < last; q++) to[q] = a[transpose->from[q]];
 }
 
@@ -159,9 +153,7 @@ SysStatus SpgemmWordsCreate(const SysCSR *A, int nthread, SpgemmWords *W)
     return SYS_OUT_OF_MEMORY;
   }
   SpgemmCut(A->m, A->i, nthread, cuts);
-#if defined(_OPENMP)
-  #pragma omp parallel num_threads(nthread) if (nthread > 1)
-#endif
+#pragma omp parallel num_threads(nthread) if (nthread > 1)
   for (int t = omp_get_thread_num(); t < nthread; t += omp_get_num_threads()) {
     for (int64_t r = cuts[t]; r < cuts[t + 1]; r++) W->i[r + 1] = SpgemmCountWords(A, r);
   }
@@ -174,9 +166,7 @@ SysStatus SpgemmWordsCreate(const SysCSR *A, int nthread, SpgemmWords *W)
     SpgemmWordsDestroy(W);
     return SYS_OUT_OF_MEMORY;
   }
-#if defined(_OPENMP)
-  #pragma omp parallel num_threads(nthread) if (nthread > 1)
-#endif
+#pragma omp parallel num_threads(nthread) if (nthread > 1)
   for (int t = omp_get_thread_num(); t < nthread; t += omp_get_num_threads()) {
     for (int64_t r = cuts[t]; r < cuts[t + 1]; r++) {
       int64_t q = W->i[r] - 1;
@@ -236,9 +226,7 @@ static uint8_t *SpgemmLikeRows(const SysCSR *A, int by, double part, int nthread
   if (found < part || found == 0) return NULL;
   like = SpgemmAllocate((size_t)A->m);
   if (!like) return NULL;
-#if defined(_OPENMP)
-  #pragma omp parallel for num_threads(nthread) schedule(static)
-#endif
+#pragma omp parallel for num_threads(nthread) schedule(static)
   for (int64_t r = 1; r < A->m; r++) like[r] = (uint8_t)SpgemmLikeRow(A, r, by);
   return like;
 }

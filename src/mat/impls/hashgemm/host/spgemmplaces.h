@@ -33,7 +33,7 @@ static SYS_INLINE uint16_t *FindPlaces(const SpgemmProduct *P, const Row *row, c
   return place;
 }
 
-/* One load brings four places; otherwise loads would be the bottleneck */
+/* One load gets four places; otherwise loads would be the bottleneck */
 static SYS_INLINE const uint16_t *AddPlaced(int64_t n, const uint16_t *place, SysScalar f, const SysScalar *b, SysScalar *sum)
 {
   const int little = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__;

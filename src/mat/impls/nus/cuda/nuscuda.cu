@@ -245,7 +245,7 @@ static SysStatus NusDeviceTrial(void *ctx, const NusParams *p, double *seconds)
   return status;
 }
 
-/* Times the candidates, after the widths and numbers of segments that asked leaves open unless asked is NULL; keeps the fastest */
+/* Times the candidates and selects the fastest; first, unless asked is NULL, the widths and numbers of segments that asked does not fix */
 static SysStatus NusDeviceTuneAll(const SysCSR *csr, const NusParams candidate[], int n, const NusParams *asked, NusDevice **A, cudaStream_t stream)
 {
   NusTuning t;

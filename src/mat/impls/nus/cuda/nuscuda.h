@@ -13,9 +13,7 @@
 #include "mat/impls/amb/cuda/ambcuda.h"
 #include "mat/impls/nus/host/nusparams.h"
 
-#if defined(__cplusplus)
-extern "C" {
-#endif
+SYS_C_BEGIN
 
 #define NUS_DEVICE_C     32    /* rows of a chunk, fixed */
 #define NUS_DEVICE_SIGMA 32768 /* rows of a scope */
@@ -58,6 +56,4 @@ SysStatus NusDeviceCuts(const SysCSR *, SysStream, int *cuts);
 void NusDeviceGetInfo(const NusDevice *, NusDeviceInfo *);
 void NusDeviceDestroy(void *);
 
-#if defined(__cplusplus)
-}
-#endif
+SYS_C_END

@@ -80,9 +80,7 @@ static SysStatus NusHostLayoutAll(const NusHost *A, int nworker, NusLayout *layo
 {
   int status = SYS_SUCCESS;
 
-#if defined(_OPENMP)
-  #pragma omp parallel num_threads(nworker) if (nworker > 1) reduction(max : status)
-#endif
+#pragma omp parallel num_threads(nworker) if (nworker > 1) reduction(max : status)
   {
     NusWork w;
 
@@ -181,9 +179,7 @@ static SysStatus NusHostFillTiles(NusHost *A, int nworker, SysFill what, const N
 {
   int status = SYS_SUCCESS;
 
-#if defined(_OPENMP)
-  #pragma omp parallel num_threads(nworker) if (nworker > 1) reduction(max : status)
-#endif
+#pragma omp parallel num_threads(nworker) if (nworker > 1) reduction(max : status)
   {
     NusWork w;
 
@@ -241,9 +237,7 @@ static SysStatus NusHostConcatenate(NusHost *A, int nworker, const NusBlocks *bl
   if (nvalue / C > (int64_t)UINT32_MAX) return SYS_TOO_MANY_BYTES;
   val = SysAllocate(sizeof(*val) * (size_t)nvalue);
   if (!val) return SYS_OUT_OF_MEMORY;
-#if defined(_OPENMP)
-  #pragma omp parallel num_threads(nworker) if (nworker > 1)
-#endif
+#pragma omp parallel num_threads(nworker) if (nworker > 1)
   for (int t = omp_get_thread_num(); t < A->nthread; t += omp_get_num_threads()) {
     int64_t before = 0;
 
@@ -402,26 +396,8 @@ SysStatus NusHostPrepareTranspose(NusHost *A)
   return SysStretchesCreate(S, A->nthread, A->ngathered);
 }
 
-SysStatus NusHostMult(void *data, const SysCSR *csr, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z, SysStream stream)
-{
-  const NusHost *A = (const NusHost *)data;
-
-  (void)csr;
-  (void)stream;
-  (*A->kernels->mult)(A, alpha, x, beta, y, z);
-  return SYS_SUCCESS;
-}
-
-SysStatus NusHostMultTranspose(void *data, const SysCSR *csr, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z, SysStream stream)
-{
-  NusHost        *A      = (NusHost *)data;
-  const SysStatus status = NusHostPrepareTranspose(A);
-
-  (void)csr;
-  (void)stream;
-  if (!status) (*A->kernels->multtranspose)(A, alpha, x, beta, y, z);
-  return status;
-}
+SYS_HOST_MULT(Nus)
+SYS_HOST_MULT_TRANSPOSE(Nus)
 
 /* Returns the bytes of the matrix that a product reads, and those it moves to gather x */
 double NusHostBytes(const NusHost *A)

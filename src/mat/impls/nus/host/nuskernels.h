@@ -375,14 +375,10 @@ static void SYS_ISA_NAME(Mult)(const NusHost *A, SysScalar alpha, const SysScala
   const SysStore first = SysFirstStore(beta, y, z);
 
   if (A->ngathered) {
-#if defined(_OPENMP)
-  #pragma omp parallel for num_threads(A->nthread) if (A->nthread > 1) schedule(static)
-#endif
+#pragma omp parallel for num_threads(A->nthread) if (A->nthread > 1) schedule(static)
     for (int64_t k = 0; k < A->ngathered; k++) A->xg[k] = x[A->order[k]];
   }
-#if defined(_OPENMP)
-  #pragma omp parallel for num_threads(A->nthread) if (A->nthread > 1) schedule(static)
-#endif
+#pragma omp parallel for num_threads(A->nthread) if (A->nthread > 1) schedule(static)
   for (int t = 0; t < A->nthread; t++) {
     for (int64_t k = A->thread_tile[t]; k < A->thread_tile[t + 1]; k++) SYS_ISA_NAME(MultTile)(A, A->tile + k, first, alpha, x, beta, y, z);
   }
@@ -486,22 +482,16 @@ static void SYS_ISA_NAME(MultTranspose)(const NusHost *A, SysScalar alpha, const
     for (int64_t k = 0; k < P; k++) z[A->order[k]] += A->work.sums[k];
     return;
   }
-#if defined(_OPENMP)
-  #pragma omp parallel for num_threads(A->nthread) schedule(static)
-#endif
+#pragma omp parallel for num_threads(A->nthread) schedule(static)
   for (int t = 0; t < A->nthread; t++) {
     SysScalar *stretch, *gathered = SysStretchStart(&A->work, t, &stretch);
 
     SYS_ISA_NAME(ThreadTranspose)(A, t, alpha, x, gathered, stretch);
   }
-#if defined(_OPENMP)
-  #pragma omp parallel for num_threads(A->nthread) schedule(static)
-#endif
+#pragma omp parallel for num_threads(A->nthread) schedule(static)
   for (int s = 0; s < A->nthread; s++) SysStretchesAdd(&A->work, A->nthread, s, n, beta, y, z);
   if (P) {
-#if defined(_OPENMP)
-  #pragma omp parallel for num_threads(A->nthread) schedule(static)
-#endif
+#pragma omp parallel for num_threads(A->nthread) schedule(static)
     for (int64_t k = 0; k < P; k++) {
       for (int t = 0; t < A->nthread; t++) z[A->order[k]] += A->work.sums[A->work.place[t] + k];
     }

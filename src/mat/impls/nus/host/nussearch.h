@@ -7,17 +7,13 @@
 #include "sys/syscsr.h"
 #include "mat/impls/nus/host/nusparams.h"
 
-#if defined(__cplusplus)
-extern "C" {
-#endif
+SYS_C_BEGIN
 
 /* Sets the seconds of a product with these parameters */
 typedef SysStatus NusTrial(void *ctx, const NusParams *, double *seconds);
 
-/* Searches the widths, from narrowest to widest, and the numbers that asked leaves open. Starts from *best, whose trial took `least` seconds. n:
+/* Searches the widths, from narrowest to widest, and the numbers that asked does not fix. Starts from *best, whose trial took `least` seconds. n:
    columns of the matrix. */
 SysStatus NusSearchSegments(int64_t n, int64_t narrowest, int64_t widest, const NusParams *asked, double least, NusTrial *, void *ctx, NusParams *best);
 
-#if defined(__cplusplus)
-}
-#endif
+SYS_C_END

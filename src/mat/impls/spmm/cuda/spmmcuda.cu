@@ -5,7 +5,10 @@
    A team of lanes computes a row of the product. A thread block computes SPMM_BLOCK_ROWS rows, which it transposes in shared memory into the columns of
    the result. Long rows are cut into parts (spmmcudaplan.cu): a team sums each part, and the row adds up its parts.
 
-   spmmhost.h has the idea.
+   The dense matrix is a panel: its columns packed by rows, `width` numbers each, of which ncol are columns and the others zeros. A row of the panel has
+   LANES * PER vectors of 16 bytes. A team has ALL lanes; the first LANES of them end up with the sum, PER vectors each.
+
+   spmmhost.h has the idea, spmmcuda.h the selection of the kernel.
 */
 #include "mat/impls/spmm/cuda/spmmcudarow.cuh"
 
@@ -26,7 +29,7 @@ static __global__ void __launch_bounds__(SYS_THREADS, SpmmBlocks<LANES>()) SpmmP
   }
 }
 
-/* A thread block adds up a row's many parts in place of the first */
+/* A thread block adds up the parts of a row that has many, and stores the sum in the first of them */
 template <int LANES, int PER>
 static __global__ void __launch_bounds__(SYS_THREADS) SpmmJoin(const int *__restrict__ join, const int *__restrict__ first, SpmmVector *sums)
 {
@@ -60,7 +63,7 @@ static __global__ void __launch_bounds__(SYS_THREADS) SpmmJoin(const int *__rest
   }
 }
 
-/* Computes the rows of the sum of TERMS terms; ld == 0: C is a panel */
+/* Computes the rows of C, the sum of TERMS terms; ld, the leading dimension of C, is 0 if C is a panel */
 template <int LANES, int PER, int TERMS>
 static __global__ void __launch_bounds__(SYS_THREADS, SpmmBlocks<LANES>()) SpmmRows(int64_t m, const SpmmOperand A, const SpmmOperand B, int ncol, SysReal *__restrict__ C, int64_t ld)
 {
@@ -107,8 +110,8 @@ static SysStatus SpmmLaunch(int64_t m, const SpmmDeviceTerm term[], int nterm, c
   return SYS_SUCCESS;
 }
 
-/* Rows of similar length use narrow teams, in which a lane has more of a row: neighbouring rows share the panel's lines in the first-level cache.
-   With rows of different lengths the rows of a warp would wait for one another. */
+/* even: no row of any term is long. Then teams are narrow, and a lane has two vectors of a row: neighbouring rows share the panel's lines in the
+   first-level cache. With rows of different lengths the rows of a warp would wait for one another. */
 template <int VECTORS>
 static SysStatus SpmmLaunchEither(bool even, int64_t m, const SpmmDeviceTerm term[], int nterm, const SpmmOperand A[], int ncol, SysReal *C, int64_t ld, cudaStream_t stream)
 {
@@ -116,7 +119,7 @@ static SysStatus SpmmLaunchEither(bool even, int64_t m, const SpmmDeviceTerm ter
   return SpmmLaunch<VECTORS, 1>(m, term, nterm, A, ncol, C, ld, stream);
 }
 
-/* Selects the kernel by A's pattern (spmmcuda.h); even: no row is long */
+/* Selects the kernel by A's pattern; tiles are only for wide panels (SpmmLaunch()) */
 SysStatus SpmmDeviceMult(int64_t m, const SpmmDeviceTerm term[], int nterm, int ncol, int width, SysReal *C, int64_t ld, SysStream stream)
 {
   SpmmOperand A[2];
@@ -131,6 +134,7 @@ SysStatus SpmmDeviceMult(int64_t m, const SpmmDeviceTerm term[], int nterm, int 
   for (int n = 0; n < nterm; n++) {
     const SpmmDevice *s = term[n].S;
 
+    /* i, j, place, a, panel, most, first, sums; the transposed pattern if there is one */
     A[n] = {s->i ? s->i : term[n].A.i, s->i ? s->j : term[n].A.j, s->place, term[n].A.a, (const SpmmVector *)term[n].panel, s->most, s->first, (const SpmmVector *)s->sums};
     even = even && !s->npart;
   }

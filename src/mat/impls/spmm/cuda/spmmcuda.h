@@ -18,9 +18,7 @@
 
 #include "sys/syscuda.h"
 
-#if defined(__cplusplus)
-extern "C" {
-#endif
+SYS_C_BEGIN
 
 #define SPMM_DEVICE_WIDTH (512 / (int)sizeof(SysReal)) /* most numbers of a panel's row */
 
@@ -66,6 +64,4 @@ SysStatus SddmmDeviceCreate(const SysCSR *A, const SysInt *rows, SpmmDevice **, 
    ld; right: a panel. Sets values, or adds to them; then, if scale is not 0, multiplies them by A's values. */
 SysStatus SddmmDevice(const SpmmDevice *, const SysCSR *A, int ncol, int width, const SysReal *left, int64_t ld, const SysReal *right, int add, int scale, SysReal *values, SysStream);
 
-#if defined(__cplusplus)
-}
-#endif
+SYS_C_END

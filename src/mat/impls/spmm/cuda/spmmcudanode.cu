@@ -98,7 +98,7 @@ static __global__ void __launch_bounds__(SYS_THREADS, SPMM_NODE_BLOCKS) SpmmNode
 /* ------------------------------------------------- narrow panels ------------------------------------------------- */
 
 /*
-   A product with a narrow panel costs little more than the load of values and columns from memory. Bulk copies bring those of a whole thread block
+   A product with a narrow panel costs little more than the load of values and columns from memory. Bulk copies load values and columns of a whole thread block
    into shared memory while other blocks multiply. All lanes read them there, without shuffles.
 */
 #define SPMM_COPY_THREADS 128

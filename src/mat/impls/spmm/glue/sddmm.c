@@ -78,18 +78,12 @@ static PetscErrorCode SddmmDestroy(PetscAMBCtxArgument arg)
 
 static PetscErrorCode SddmmGet(Mat O, Sddmm **w)
 {
-  PetscContainer container;
-
   PetscFunctionBegin;
-  PetscCall(PetscObjectQuery((PetscObject)O, "SDDMM_petscamb", (PetscObject *)&container));
-  if (!container) {
+  PetscCall(PetscAMBObjectContainerQuery((PetscObject)O, "SDDMM_petscamb", (void **)w));
+  if (!*w) {
     PetscCall(PetscNew(w));
-    PetscCall(PetscContainerCreate(PetscObjectComm((PetscObject)O), &container));
-    PetscCall(PetscContainerSetPointer(container, *w));
-    PetscCall(PetscContainerSetCtxDestroy(container, SddmmDestroy));
-    PetscCall(PetscObjectCompose((PetscObject)O, "SDDMM_petscamb", (PetscObject)container));
-    PetscCall(PetscContainerDestroy(&container));
-  } else PetscCall(PetscContainerGetPointer(container, (void **)w));
+    PetscCall(PetscAMBObjectContainerCompose((PetscObject)O, "SDDMM_petscamb", *w, SddmmDestroy));
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -22,9 +22,7 @@ void SddmmValues(int nthread, int64_t m, const SpmmTerm *term, const SysReal *le
 {
   const SpmmKernels *kernels = SpmmHostKernels();
 
-#if defined(_OPENMP)
-  #pragma omp parallel for schedule(static, 1) num_threads(nthread) if (nthread > 1)
-#endif
+#pragma omp parallel for schedule(static, 1) num_threads(nthread) if (nthread > 1)
   for (int t = 0; t < nthread; t++) {
     const int64_t end  = SpmmFirstRow(t + 1, nthread, m, term, 1);
     SpmmHeld      held = {0, 0};

@@ -70,9 +70,7 @@ void SpmmPack(int nthread, int64_t n, int ncol, int width, const SysReal *column
 {
   const SpmmKernels *kernels = SpmmHostKernels();
 
-#if defined(_OPENMP)
-  #pragma omp parallel for schedule(static) num_threads(nthread) if (nthread > 1)
-#endif
+#pragma omp parallel for schedule(static) num_threads(nthread) if (nthread > 1)
   for (int64_t r = 0; r < n; r += SPMM_BLOCK) kernels->pack(SysMin(SPMM_BLOCK, n - r), ncol, width, columns + r, ld, panel + r * width);
 }
 
@@ -80,9 +78,7 @@ void SpmmUnpack(int nthread, int64_t n, int ncol, int width, const SysReal *pane
 {
   const SpmmKernels *kernels = SpmmHostKernels();
 
-#if defined(_OPENMP)
-  #pragma omp parallel for schedule(static) num_threads(nthread) if (nthread > 1)
-#endif
+#pragma omp parallel for schedule(static) num_threads(nthread) if (nthread > 1)
   for (int64_t r = 0; r < n; r += SPMM_BLOCK) kernels->unpack(SysMin(SPMM_BLOCK, n - r), ncol, width, panel + r * width, columns + r, ld);
 }
 
@@ -126,9 +122,7 @@ void SpmmMult(int nthread, int64_t m, const SpmmTerm term[], int nterm, int ncol
 {
   const SpmmKernels *kernels = SpmmHostKernels();
 
-#if defined(_OPENMP)
-  #pragma omp parallel for schedule(static, 1) num_threads(nthread) if (nthread > 1)
-#endif
+#pragma omp parallel for schedule(static, 1) num_threads(nthread) if (nthread > 1)
   for (int t = 0; t < nthread; t++) {
     const int64_t end              = SpmmFirstRow(t + 1, nthread, m, term, nterm);
     SpmmHeld      held[SPMM_TERMS] = {

@@ -11,9 +11,7 @@
 #include "sys/syscuda.h"
 #include "mat/impls/tilecomposite/host/tilelayout.h"
 
-#if defined(__cplusplus)
-extern "C" {
-#endif
+SYS_C_BEGIN
 
 typedef struct _TileDevice TileDevice;
 
@@ -35,6 +33,4 @@ void              TileDeviceDestroy(void *);
 /* Measures the table of the performance model on the current device */
 SysStatus TileDeviceMeasure(TileModel *);
 
-#if defined(__cplusplus)
-}
-#endif
+SYS_C_END

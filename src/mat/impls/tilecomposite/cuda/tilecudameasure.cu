@@ -47,7 +47,7 @@ struct Measured {
   SysScalar *x, *z;
 };
 
-/* Sets the seconds of a product beyond an empty one's, the least of some trials. next: each product uses the rectangles after those of the previous
+/* Sets the seconds of a product beyond an empty one's, the least of some trials. next: each product uses the rectangles after the previous product's
    one. before, if not NULL, is multiplied before each trial to evict the cache. */
 static SysStatus MeasureTime(const Measured *M, const TileView *A, int next, const TileView *before, double *seconds)
 {

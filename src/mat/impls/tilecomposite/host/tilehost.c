@@ -14,9 +14,7 @@ static void HostValues(TileHost *A, const SysScalar *a, int nworker)
 {
   const TileLayout *L = &A->layout;
 
-#if defined(_OPENMP)
-  #pragma omp parallel for num_threads(nworker) if (nworker > 1) schedule(static)
-#endif
+#pragma omp parallel for num_threads(nworker) if (nworker > 1) schedule(static)
   for (int64_t k = 0; k < L->nentry; k++) A->val[k] = a && L->from[k] >= 0 ? a[L->from[k]] : 0;
 }
 
@@ -77,15 +75,7 @@ SysStatus TileHostUpdate(void *data, const SysCSR *csr, SysStream stream)
   return SYS_SUCCESS;
 }
 
-SysStatus TileHostMult(void *data, const SysCSR *csr, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z, SysStream stream)
-{
-  const TileHost *A = (const TileHost *)data;
-
-  (void)csr;
-  (void)stream;
-  (*A->kernels->mult)(A, alpha, x, beta, y, z);
-  return SYS_SUCCESS;
-}
+SYS_HOST_MULT(Tile)
 
 /* ------------------------------------------------- transposed product, from CSR ------------------------------------------------- */
 

@@ -82,19 +82,13 @@ static void SYS_ISA_NAME(Mult)(const TileHost *A, SysScalar alpha, const SysScal
   const TileLayout *L   = &A->layout;
   const SysStore    how = SysFirstStore(beta, y, z);
 
-#if defined(_OPENMP)
-  #pragma omp parallel for num_threads(A->nthread) if (A->nthread > 1) schedule(static)
-#endif
+#pragma omp parallel for num_threads(A->nthread) if (A->nthread > 1) schedule(static)
   for (int64_t k = 0; k < L->ncol; k++) A->xs[k] = x[L->perm[k]];
-#if defined(_OPENMP)
-  #pragma omp parallel for num_threads(A->nthread) if (A->nthread > 1) schedule(static)
-#endif
+#pragma omp parallel for num_threads(A->nthread) if (A->nthread > 1) schedule(static)
   for (int t = 0; t < A->nthread; t++) {
     for (int64_t w = A->first[t]; w < A->first[t + 1]; w++) TileRectangle(A, L->work + w, how, alpha, x, beta, y, z);
   }
-#if defined(_OPENMP)
-  #pragma omp parallel for num_threads(A->nthread) if (A->nthread > 1) schedule(static)
-#endif
+#pragma omp parallel for num_threads(A->nthread) if (A->nthread > 1) schedule(static)
   for (int64_t k = 0; k < L->nsum; k++) {
     SysScalar s = 0;
 

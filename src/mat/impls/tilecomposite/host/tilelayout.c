@@ -459,9 +459,7 @@ static SysStatus LayoutMake(const SysCSR *A, const TileModel *model, int sizes_o
     L->from   = SysAllocate(sizeof(*L->from) * (size_t)L->nentry);
     if ((L->nnarrow && !L->narrow) || (L->nentry > L->nnarrow && !L->wide) || (L->ncoo && !L->piece) || (L->nentry && !L->from)) status = SYS_OUT_OF_MEMORY;
     else {
-#if defined(_OPENMP)
-  #pragma omp parallel for num_threads(nworker) if (nworker > 1) schedule(static)
-#endif
+#pragma omp parallel for num_threads(nworker) if (nworker > 1) schedule(static)
       for (int64_t w = 0; w < L->nwork; w++) LayoutFill(A, L, T, sorted, L->work + w);
     }
   }

@@ -88,9 +88,7 @@ typedef struct {
   SysInt    *from;            /* nentry: the entry in CSR, or -1 for padding */
 } TileLayout;
 
-#if defined(__cplusplus)
-extern "C" {
-#endif
+SYS_C_BEGIN
 
 /* Lays out the pattern; a may be NULL. With sizes_only it creates no arrays of entries. The model, which may be NULL, chooses the open parameters. */
 SysStatus TileLayoutCreate(const SysCSR *, const TileParams *, const TileModel *, int sizes_only, int nworker, TileLayout *);
@@ -103,6 +101,4 @@ int TileIsRegular(const SysCSR *);
 double TileLayoutBytes(const TileLayout *);
 double TileLayoutExtra(const TileLayout *);
 
-#if defined(__cplusplus)
-}
-#endif
+SYS_C_END

@@ -45,9 +45,9 @@ typedef struct {
   int64_t length, count;
 } TileRun;
 
-#if defined(__cplusplus)
-extern "C" {
-#endif
+#include "sys/systypes.h"
+
+SYS_C_BEGIN
 
 /* A tile or the rest, for the model */
 typedef struct {
@@ -88,6 +88,4 @@ void TileModelDefault(TileModel *);
 const char *TileModelRead(const char *name, TileModel *);
 int         TileModelWrite(const char *name, const TileModel *);
 
-#if defined(__cplusplus)
-}
-#endif
+SYS_C_END

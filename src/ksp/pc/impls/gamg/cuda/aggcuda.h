@@ -10,9 +10,7 @@
 #include "sys/syscuda.h"
 #include "ksp/pc/impls/gamg/host/agghost.h"
 
-#if defined(__cplusplus)
-extern "C" {
-#endif
+SYS_C_BEGIN
 
 #define AGG_DEVICE_BLOCK 16 /* the largest block size */
 
@@ -134,6 +132,4 @@ SYS_DEVICE SysStatus AggDeviceNoise(int64_t n, int64_t first, SysScalar x[], Sys
 SYS_DEVICE SysStatus AggDeviceZeros(const SysCSR *A, SysStream stream, int *found) SYS_STUB(SYS_SUCCESS);
 SYS_DEVICE void      AggDeviceDestroy(AggDevice **g) SYS_STUB();
 
-#if defined(__cplusplus)
-}
-#endif
+SYS_C_END

@@ -3,7 +3,7 @@
    The passes over vectors that estimate the eigenvalues of D^-1 A on a CUDA device: of Arnoldi's method, and of conjugate gradients without their solution. The
    caller multiplies by A between them.
 
-   Sums over vectors are made in one order, which depends on the number of entries alone: each thread block leaves its own, and one thread block adds these up.
+   The order of a sum depends on the number of entries alone: each thread block stores its own sum, and one thread block adds these up.
    With several processes the caller adds up the sums of all before the next pass, or gathers them on the device. No pass waits for the host.
 */
 #include "ksp/pc/impls/gamg/cuda/aggcuda.cuh"
@@ -102,7 +102,7 @@ SysStatus AggEstimateCreate(const SysCSR *A, int vectors, int nproc, SysStream s
   arena     = {(char *)e->memory, 0};
   AggEstimateTake(&arena, e, vectors, nproc);
   SYS_CUDA(cudaMemsetAsync(e->h, 0, AGG_NUMBERS * sizeof(*e->h), stream));
-  SYS_CUDA(cudaMemsetAsync(e->sum, 0, AGG_STEPS * sizeof(*e->sum), stream)); /* all of them travel, of which a pass leaves some */
+  SYS_CUDA(cudaMemsetAsync(e->sum, 0, AGG_STEPS * sizeof(*e->sum), stream)); /* a pass sets some of them, and all are exchanged */
   if (A->nz) AggInverseKernel<<<SysBlocksLoop(A->m), SYS_THREADS, 0, stream>>>(A->m, A->i, A->j, A->a, e->inverse);
   SYS_CUDA(cudaGetLastError());
   return SYS_SUCCESS;

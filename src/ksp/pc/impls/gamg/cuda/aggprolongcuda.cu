@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   The prolongator on a CUDA device. The tentative one has one block per vertex: it is kept as these blocks, and the numbers of the aggregates are their columns.
+   The prolongator on a CUDA device. The tentative one is stored as one block per vertex, whose columns are the numbers of the aggregates.
    Smoothing it is a product with such a matrix: a row of the result has the aggregates of the columns of a row of A, which are found in ascending order, each
    by one pass over the row that also adds up the entries of the aggregate before. No table is needed, and sums have one order.
 */
@@ -221,7 +221,7 @@ SysStatus AggDeviceFactor(AggDevice *g, int bs, int nvec, const SysReal data[], 
 
 /* ------------------------------------------------- prolongator ------------------------------------------------- */
 
-/* A product of A with a part of the tentative prolongator. The columns of ghosts come after those of this process. */
+/* A product of A with a part of the tentative prolongator. The columns of this process come first, then the ghosts' columns. */
 struct AggProduct {
   const int       *i, *j; /* i is NULL if there is no A */
   const SysScalar *a;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
    The type "ambagg" of PCGAMG, as an overlay on PETSc's type "agg". PETSc's type keeps its context, its options, the near-null space and, for several
-   processes on the host, the smoothing of the prolongator. The graph, the aggregates and the tentative prolongator are made here. PETSc's context is private and differs between
+   processes on the host, the smoothing of the prolongator. This type computes the graph, the aggregates and the tentative prolongator. PETSc's context is private and differs between
    versions, so the settings are also kept here: by functions in the place of PETSc's setters, which call these too, and by reading the options once more.
 
-   A PCGAMG whose type nobody chose has the overlay too, without its hooks. Each set-up looks at the matrix, and has or has not the hooks.
+   A PCGAMG without a chosen type has the overlay too, without its hooks. Each set-up installs the hooks if the matrix qualifies.
 */
 #include <petscamb.h>
 #include <petscdm.h>
@@ -13,7 +13,7 @@
 
 PetscLogEvent AMBAGG_Graph, AMBAGG_Coarsen, AMBAGG_Prolongator;
 
-/* The settings of PETSc's type that are kept here as well: the type, the name, the function that sets it, and the value at the start */
+/* The settings of PETSc's type of which this type has a copy: the type, the name, the function that sets it, and the value at the start */
 #define PCAMBAGG_SETTINGS(X) \
   X(PetscInt, nsmooths, PCGAMGSetNSmooths, 1) \
   X(PetscInt, aggressive, PCGAMGSetAggressiveLevels, 1) \
@@ -49,12 +49,9 @@ static inline PC_GAMG *PCAmbAggGAMG(PC pc)
 
 static PetscErrorCode PCAmbAggGet(PC pc, PCAmbAgg **agg)
 {
-  PetscContainer container;
-
   PetscFunctionBegin;
-  PetscCall(PetscObjectQuery((PetscObject)pc, "PCAmbAgg", (PetscObject *)&container));
-  PetscCheck(container, PetscObjectComm((PetscObject)pc), PETSC_ERR_PLIB, "The preconditioner is not of type ambagg");
-  PetscCall(PetscContainerGetPointer(container, (void **)agg));
+  PetscCall(PetscAMBObjectContainerQuery((PetscObject)pc, "PCAmbAgg", (void **)agg));
+  PetscCheck(*agg, PetscObjectComm((PetscObject)pc), PETSC_ERR_PLIB, "The preconditioner is not of type ambagg");
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -101,7 +98,7 @@ static PetscErrorCode PCGAMGAmbAggSetStrongest_AmbAgg(PC pc, PetscBool strongest
   Notes:
   The strongest edge saves some iterations with jumping coefficients and on elasticity. The complexity of the operators changes by -5 to +7 percent.
 
-  The setting counts when aggregates are made the next time.
+  The next computation of aggregates uses the setting.
 
   Example:
 .vb
@@ -151,7 +148,7 @@ static PetscErrorCode PCGAMGAmbAggSetMinAggregateSize_AmbAgg(PC pc, PetscInt lea
 
   Without aggressive coarsening, 4 makes operators on grids half as complex, with up to two iterations more. With it there are few such aggregates.
 
-  The setting counts when aggregates are made the next time.
+  The next computation of aggregates uses the setting.
 
   Errors:
 . `PETSC_ERR_ARG_OUTOFRANGE` - the number is less than 1, or more than 1000000
@@ -175,7 +172,7 @@ PetscErrorCode PCGAMGAmbAggSetMinAggregateSize(PC pc, PetscInt least)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* PETSc reads its options; those of the settings that are kept here are read again, without help */
+/* PETSc reads its options; then this function reads the options again whose settings it stores, without help */
 static PetscErrorCode PCSetFromOptions_AmbAgg(PC pc, PetscAMBOptionItems PetscOptionsObject)
 {
   PCAmbAgg   *agg;
@@ -256,7 +253,7 @@ static PetscErrorCode PCGAMGCreateGraph_AmbAgg(PC pc, Mat A, Mat *G)
   PetscCall(AmbAggLevelCreate(A, agg->symmetrize, gamg->threshold[gamg->current_level], nindex, index, &agg->level));
   agg->level->depth = gamg->current_level;
   PetscCall(PetscLogEventEnd(petsc_gamg_setup_events[GAMG_GRAPH], 0, 0, 0, 0));
-  *G = A; /* PETSc wants a matrix and does not look at it, unless it makes blocks of ASM by a coarsening of its own */
+  *G = A; /* PETSc needs a matrix here, and reads it only to form blocks of ASM by its own coarsening */
 #if PETSC_VERSION_GE(3, 20, 0)
   if (gamg->asm_hem_aggs) {
     PetscCall((*agg->base.creategraph)(pc, A, G));
@@ -289,7 +286,7 @@ static PetscErrorCode PCGAMGCoarsen_AmbAgg(PC pc, Mat *G, PetscCoarsenData **lis
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The prolongator is smoothed where it is made if that takes one step without a filter */
+/* The function that computes the prolongator also smooths it if that is one step without a filter */
 static PetscErrorCode PCAmbAggSmooths(PC pc, const PCAmbAgg *agg, PetscBool *smooths)
 {
   PetscReal filter = 0;
@@ -319,7 +316,7 @@ static PetscErrorCode PCAmbAggWeight(PC pc, PCAmbAgg *agg, PetscReal *alpha)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The prolongator on the device: P is never made without the smoothing if that is made there */
+/* Creates the prolongator on the device, smoothed if the device can smooth it */
 static PetscErrorCode PCAmbAggDeviceProlongator(PC pc, PCAmbAgg *agg, PetscReal **coarse, Mat *P, PetscBool *done)
 {
   PC_GAMG       *gamg       = PCAmbAggGAMG(pc);
@@ -377,7 +374,7 @@ static PetscErrorCode PCAmbAggHostProlongator(PC pc, PCAmbAgg *agg, PetscReal **
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Is the near-null space that PCGAMG would make the vector of ones? PETSc also looks for one that belongs to the first field of a DM. */
+/* Sets *ones if the near-null space of PCGAMG would be the vector of ones. PETSc also finds one that belongs to the first field of a DM. */
 static PetscErrorCode PCAmbAggOnes(PC pc, Mat A, PetscBool *ones)
 {
   PC_GAMG     *gamg = PCAmbAggGAMG(pc);
@@ -395,7 +392,7 @@ static PetscErrorCode PCAmbAggOnes(PC pc, Mat A, PetscBool *ones)
   if (fields) PetscCall(DMGetField(dm, 0, NULL, &field));
   if (field) PetscCall(PetscObjectQuery(field, "nearnullspace", &space));
   if (field && !space) PetscCall(PetscObjectQuery(field, "nullspace", &space));
-  *ones = (PetscBool)(bs == 1 && !near && !space && gamg->reuse_prol); /* PETSc keeps a copy unless the prolongators are kept */
+  *ones = (PetscBool)(bs == 1 && !near && !space && gamg->reuse_prol); /* PETSc copies it unless it reuses the prolongators */
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -455,9 +452,7 @@ static PetscErrorCode PCGAMGOptProlongator_AmbAgg(PC pc, Mat A, Mat *P)
 
 static PETSC_UNUSED PetscErrorCode PCGAMGProlongatorGraph_AmbAgg(PC pc, Mat A, Mat G, PetscCoarsenData *lists, Mat *P)
 {
-  PetscFunctionBegin;
-  PetscCall(PCGAMGProlongator_AmbAgg(pc, A, lists, P));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return PCGAMGProlongator_AmbAgg(pc, A, lists, P);
 }
 
 /* The smoother of the finest level if it is Jacobi's method on the device, or NULL */
@@ -498,7 +493,7 @@ static PetscErrorCode PCDestroy_AmbAgg(PC pc)
 
 /* ------------------------------------------------- overlay ------------------------------------------------- */
 
-/* The hooks of ambagg, or those of agg; the settings are kept in both cases */
+/* Sets the hooks of ambagg, or of agg; the settings stay in both cases */
 static PetscErrorCode PCAmbAggSetHooks(PC pc, const PCAmbAgg *agg, PetscBool on)
 {
   PC_GAMG *gamg = PCAmbAggGAMG(pc);
@@ -523,8 +518,8 @@ static PetscErrorCode PCAmbAggSetHooks(PC pc, const PCAmbAgg *agg, PetscBool on)
 static const char *const AmbAggFors[] = {"gpu", "all", "none", "PCAmbAggFor", "PCAMBAGG_FOR_", NULL};
 static PCAmbAggFor       AmbAggFor    = PCAMBAGG_FOR_GPU; /* -petscamb_for_gamg */
 
-/* Does ambagg make a set-up whose type nobody chose? Not with a coarsener that the user chose, which is one of agg. */
-static PetscErrorCode PCAmbAggServes(PC pc, PetscBool *serves)
+/* Sets whether ambagg sets up a PCGAMG without a chosen type. It does not if the user chose a coarsener, which belongs to agg. */
+static PetscErrorCode PCAmbAggQualifies(PC pc, PetscBool *qualifies)
 {
   const MatShadowFormat *format;
   MatShadow             *shadow;
@@ -532,18 +527,18 @@ static PetscErrorCode PCAmbAggServes(PC pc, PetscBool *serves)
   PetscBool              other, aij;
 
   PetscFunctionBegin;
-  *serves = PETSC_FALSE;
+  *qualifies = PETSC_FALSE;
   PetscCall(PCGetOptionsPrefix(pc, &prefix));
   PetscCall(PetscOptionsHasName(((PetscObject)pc)->options, prefix, "-" PCAMBAGG_COARSEN_PREFIX "type", &other));
   PetscCall(PetscObjectBaseTypeCompareAny((PetscObject)pc->pmat, &aij, MATSEQAIJ, MATMPIAIJ, ""));
   if (!aij || other) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatShadowGetFormat(pc->pmat, &format));
   if (format) PetscCall(MatShadowGet(pc->pmat, &shadow));
-  *serves = (PetscBool)(AmbAggFor == PCAMBAGG_FOR_ALL || (format && MatShadowOnDevice(shadow)));
+  *qualifies = (PetscBool)(AmbAggFor == PCAMBAGG_FOR_ALL || (format && MatShadowOnDevice(shadow)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* PETSc would factor the coarsest level in the first solve. Of an MPI matrix it factors the diagonal block, for which nobody has chosen the side of the solves yet. */
+/* PETSc would factor the coarsest level in the first solve. Of an MPI matrix it factors the diagonal block, and the side of these solves, host or GPU, is not chosen yet. */
 static PetscErrorCode PCAmbAggSetUpCoarsest(PC pc)
 {
   PetscInt  levels;
@@ -574,16 +569,16 @@ static PetscErrorCode PCAmbAggSetUpCoarsest(PC pc)
 static PetscErrorCode PCSetUp_AmbAgg(PC pc)
 {
   PCAmbAgg      *agg;
-  PetscBool      serves;
+  PetscBool      qualifies;
   PC             jacobi;
   PetscErrorCode raised;
 
   PetscFunctionBegin;
   PetscCall(PCAmbAggGet(pc, &agg));
   if (!agg->chosen) {
-    PetscCall(PCAmbAggServes(pc, &serves));
-    PetscCall(PCAmbAggSetHooks(pc, agg, serves));
-    if (!serves) {
+    PetscCall(PCAmbAggQualifies(pc, &qualifies));
+    PetscCall(PCAmbAggSetHooks(pc, agg, qualifies));
+    if (!qualifies) {
       PetscCall((*agg->setup)(pc));
       PetscFunctionReturn(PETSC_SUCCESS);
     }
@@ -621,17 +616,11 @@ static PetscErrorCode PCAmbAggDestroyContext(PetscAMBCtxArgument arg)
 /* Lays ambagg over the type agg, which the preconditioner has */
 static PetscErrorCode PCAmbAggInstall(PC pc, PetscBool chosen)
 {
-  PC_GAMG       *gamg = PCAmbAggGAMG(pc);
-  PCAmbAgg      *agg;
-  PetscContainer container;
-
+  PC_GAMG  *gamg = PCAmbAggGAMG(pc);
+  PCAmbAgg *agg;
   PetscFunctionBegin;
   PetscCall(PetscNew(&agg));
-  PetscCall(PetscContainerCreate(PETSC_COMM_SELF, &container));
-  PetscCall(PetscContainerSetPointer(container, agg));
-  PetscCall(PetscContainerSetCtxDestroy(container, PCAmbAggDestroyContext));
-  PetscCall(PetscObjectCompose((PetscObject)pc, "PCAmbAgg", (PetscObject)container));
-  PetscCall(PetscContainerDestroy(&container));
+  PetscCall(PetscAMBObjectContainerCompose((PetscObject)pc, "PCAmbAgg", agg, PCAmbAggDestroyContext));
   agg->base      = *gamg->ops;
   agg->chosen    = chosen;
   agg->setup     = pc->ops->setup;
@@ -645,10 +634,10 @@ static PetscErrorCode PCAmbAggInstall(PC pc, PetscBool chosen)
 }
 
 /*MC
-   PCGAMGAMBAGG - `PCGAMGAMBAGG` = "ambagg" - smoothed aggregation whose set-up is parallel: the graph, the aggregates and the tentative prolongator are made
-   by the threads of each process.
+   PCGAMGAMBAGG - `PCGAMGAMBAGG` = "ambagg" - smoothed aggregation whose set-up is parallel: the threads of each process compute the graph, the aggregates and
+   the tentative prolongator.
 
-   A type of `PCGAMG` for matrices of type `MATAIJ` and its subtypes. All options of `PCGAMGAGG` keep their meaning. The aggregates are those of a maximal
+   A type of `PCGAMG` for matrices of type `MATAIJ` and its subtypes. All options of `PCGAMGAGG` keep their meaning. The aggregates come from a maximal
    independent set as in `PCGAMGAGG`, in another order of its vertices: iterations and complexity are as good. They are the same for any number of threads
    and of processes. The squared graph is not formed for aggressive coarsening.
 

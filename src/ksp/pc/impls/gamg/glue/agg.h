@@ -41,7 +41,7 @@ SYS_DEVICE PetscErrorCode AmbAggOnDevice(Mat, PetscBool *on) SYS_STUB(PETSC_SUCC
 SYS_DEVICE PetscErrorCode AmbAggDeviceTrim(Mat) SYS_STUB(PETSC_SUCCESS);
 SYS_DEVICE PetscErrorCode AmbAggDeviceGraph(AmbAggLevel *, PetscBool *done) SYS_STUB(PETSC_SUCCESS);
 SYS_DEVICE PetscErrorCode AmbAggDeviceCoarsen(AmbAggLevel *, const AggOptions *, int *rounds, PetscBool *done) SYS_STUB(PETSC_SUCCESS);
-SYS_DEVICE PetscErrorCode AmbAggDeviceFetch(AmbAggLevel *) SYS_STUB(PETSC_SUCCESS); /* brings the aggregates to the host */
+SYS_DEVICE PetscErrorCode AmbAggDeviceFetch(AmbAggLevel *) SYS_STUB(PETSC_SUCCESS); /* copies the aggregates to the host */
 SYS_DEVICE PetscErrorCode AmbAggDeviceFactor(AmbAggLevel *, PetscInt nvec, const PetscReal data[], PetscReal **coarse, PetscBool *done) SYS_STUB(PETSC_SUCCESS);
 SYS_DEVICE PetscErrorCode AmbAggDeviceDestroy(AmbAggLevel *) SYS_STUB(PETSC_SUCCESS);
 
@@ -58,7 +58,7 @@ extern PetscLogEvent AMBAGG_Graph, AMBAGG_Coarsen, AMBAGG_Prolongator;
 extern PetscErrorCode AmbAggCheck(MPI_Comm comm, SysStatus status, const char what[]);
 extern PetscErrorCode AmbAggLevelDestroy(AmbAggLevel **);
 
-/* Sends each cut edge, transposed, to the owner of its ghost end, and receives such edges, with global numbers; those of a row come in ascending order
+/* Sends each cut edge, transposed, to the owner of its ghost end, and receives such edges, with global numbers; the edges of a row come in ascending order
    of their columns */
 extern PetscErrorCode AmbAggSwapEdges(const AmbAggLevel *, PetscInt n, const AggEdge cut[], PetscInt *ncome, AggEdge **come);
 
@@ -78,7 +78,7 @@ extern PetscErrorCode AmbAggLevelLists(AmbAggLevel *, PetscCoarsenData **);
    process; *coarse becomes the vectors of the coarse level. *P becomes NULL if there are no aggregates. */
 extern PetscErrorCode AmbAggLevelProlongator(AmbAggLevel *, PetscInt nvec, const PetscReal data[], PetscReal alpha, PetscReal **coarse, Mat *P);
 
-/* The events in which PETSc's type smooths prolongators, that of the level among them, begin or end */
+/* Begins or ends the log events of prolongator smoothing, the level's own included */
 extern PetscErrorCode AmbAggLogSmoothing(const AmbAggLevel *, PetscBool begin);
 
 /* P of a type of PETSc gets the type, the format and the block sizes that a prolongator of A has */
@@ -90,11 +90,11 @@ extern PetscErrorCode AmbAggEstimate(PC, const AmbAggLevel *, PetscReal *emin, P
 /* The extreme singular values of the first rows and columns of h[], an array of AGG_H(), by rotations between columns. h[] is destroyed. */
 extern void AmbAggSingularValues(int rows, int columns, SysReal h[], PetscReal *emin, PetscReal *emax);
 
-/* Those of Arnoldi's matrix up to the step that found no new vector, if there was one. PETSC_FALSE: not all are numbers. */
+/* The extreme singular values of Arnoldi's matrix, up to the step that found no new vector, if there was one. Returns PETSC_FALSE if one is infinite or NaN. */
 extern PetscBool AmbAggArnoldiValues(SysReal h[], PetscReal *emin, PetscReal *emax);
 
-/* The same by passes on the device, with the method that is PETSc's default. *done is PETSC_FALSE if this breaks down, or memory is short. */
+/* AmbAggEstimate() on the device, with PETSc's default method. *done is PETSC_FALSE if the method breaks down, or memory is short. */
 SYS_DEVICE PetscErrorCode AmbAggDeviceEstimate(const AmbAggLevel *, PetscBool spd, PetscReal *emin, PetscReal *emax, PetscBool *done) SYS_STUB(PETSC_SUCCESS);
 
-/* Jacobi's method with A on the device: PETSc takes 1 for zeros of the diagonal, in a loop on the host, unless it is told that there are none */
+/* Sets up Jacobi's method for A on the device, without PETSc's loop on the host that replaces zeros of the diagonal by 1 if there are none */
 extern PetscErrorCode AmbAggSetJacobi(PC jacobi, Mat A);

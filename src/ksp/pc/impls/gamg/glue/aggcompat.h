@@ -9,7 +9,7 @@
 
 #include "sys/syscompat.h"
 
-/* The hook that makes the prolongator got the graph in older versions: of two functions, that of the hook's type */
+/* In older versions the hook for the prolongator had the graph as an argument: selects the function of the hook's type */
 typedef PetscErrorCode (*PCAmbAggProlongator)(PC, Mat, PetscCoarsenData *, Mat *);
 typedef PetscErrorCode (*PCAmbAggProlongatorGraph)(PC, Mat, Mat, PetscCoarsenData *, Mat *);
 #define PCAMBAGG_PROLONGATOR(ops, plain, graph) _Generic((ops)->prolongator, PCAmbAggProlongator : plain, PCAmbAggProlongatorGraph : graph)

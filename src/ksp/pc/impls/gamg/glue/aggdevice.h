@@ -9,7 +9,7 @@
 #include "mat/halo/halo.h"
 #include "ksp/pc/impls/gamg/glue/agg.h"
 
-/* Has each process done its part? *done becomes PETSC_FALSE otherwise. */
+/* *done becomes PETSC_FALSE on all processes if it is so on one */
 extern PetscErrorCode AmbAggDeviceAgree(const AmbAggLevel *, PetscBool *done);
 
 /* *done becomes PETSC_FALSE on all processes if one has no memory */
@@ -20,8 +20,8 @@ extern PetscErrorCode AmbAggDeviceGetMatrix(const AmbAggLevel *, AggMatrix *, Pe
 
 /* ------------------------------------------------- several processes ------------------------------------------------- */
 
-/* The exchange of entries of vertices, which are ghosts of other processes: through pinned memory or, if rows are vertices, by the halo of the matrix between GPUs that reach each
-   other's memory, in the stream. One more thing is kept: the vertices in aggregates of other processes, and the aggregates of ghosts. */
+/* The exchange of entries of vertices that are ghosts of other processes: through pinned memory or, if rows are vertices, by the halo of the matrix between GPUs that reach each
+   other's memory, in the stream */
 struct _AmbAggHalo {
   MPI_Comm           comm;
   PetscMPIInt        tag, nto, nfrom;
@@ -32,7 +32,8 @@ struct _AmbAggHalo {
   MPI_Request       *requests;
   MatHalo           *peer; /* NULL: pinned memory */
 
-  PetscInt nleaving, *leaving, *aggregate, *ghosts;
+  PetscInt  nleaving, *leaving, *aggregate; /* the vertices in aggregates of other processes, and these aggregates */
+  PetscInt *ghosts;                         /* the aggregate of each ghost */
 };
 
 extern PetscErrorCode AmbAggHaloCreate(AmbAggLevel *);

@@ -297,7 +297,7 @@ static PetscErrorCode AmbAggCountAll(AmbAggLevel *level)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Roots get their numbers in order. A vertex has that of the vertex it joins, which may get its own number from yet another one. */
+/* Roots get their numbers in order. A vertex has the number of the vertex that it joins, which may itself have joined another. */
 static PetscErrorCode AmbAggNumber(AmbAggLevel *level, int hops)
 {
   PetscInt *number = level->aggregate, next;

@@ -18,7 +18,7 @@ PetscErrorCode AmbAggSetJacobi(PC jacobi, Mat A)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Did the user choose the solver? Options of petsc-amb's own estimate are none. */
+/* Sets whether the user chose the solver; options of petsc-amb's own estimate do not count */
 static PetscErrorCode AmbAggChosen(PC pc, PetscBool *chosen)
 {
   char *all, *found = NULL;

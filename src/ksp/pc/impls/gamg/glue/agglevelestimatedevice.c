@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   The estimate of eigenvalues of a level on the device: the numbers that PETSc's GMRES and CG would compute, without their vectors' kernels. CUDA loads those at
-   their first call, which takes longer than the estimate.
+   The estimate of the extreme eigenvalues of D^-1 A on the device, with AGG_STEPS steps of Arnoldi's method or of conjugate gradients: the numbers that PETSc's GMRES
+   and CG would compute. It does not call PETSc's vector kernels, since CUDA loads a kernel at its first call, which takes longer than the estimate.
 */
 #include "mat/halo/halo.h"
 #include "ksp/pc/impls/gamg/glue/aggdevice.h"
@@ -9,19 +9,19 @@
 typedef struct {
   const AmbAggLevel *level;
   AggEstimate        e;
-  MatHaloComm       *about; /* the devices add up the sums of all processes, and the host does not wait; NULL: the host does, or there is one process */
-  Vec                x, y;  /* of a product */
-} AmbAggPasses;
+  MatHaloComm       *gpus; /* the GPUs exchange sums without the host; NULL: the host adds them up, or there is one process */
+  Vec                x, y; /* operand and result of a product, without arrays of their own */
+} AmbAggEstimateContext;
 
-/* The sums of all processes, on the device in their order */
-static PetscErrorCode AmbAggAddSums(AmbAggPasses *p, SysStatus *status)
+/* Adds up the sums of all processes, in the order of the processes, unless *status is an error */
+static PetscErrorCode AmbAggAddSums(AmbAggEstimateContext *p, SysStatus *status)
 {
   SysReal sum[AGG_STEPS];
 
   PetscFunctionBegin;
   if (p->level->size == 1 || *status) PetscFunctionReturn(PETSC_SUCCESS);
-  if (p->about) {
-    PetscCall(MatHaloGather(p->about, AGG_STEPS, p->e.sum, p->e.all, PetscDefaultCudaStream));
+  if (p->gpus) {
+    PetscCall(MatHaloGather(p->gpus, AGG_STEPS, p->e.sum, p->e.all, PetscDefaultCudaStream));
     *status = AggEstimateAddAll(&p->e, p->level->size, PetscDefaultCudaStream);
     PetscFunctionReturn(PETSC_SUCCESS);
   }
@@ -32,8 +32,8 @@ static PetscErrorCode AmbAggAddSums(AmbAggPasses *p, SysStatus *status)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A vector of PETSc, whose array changes from product to product: a new vector of several processes takes reductions */
-static PetscErrorCode AmbAggVectorCreate(const AmbAggPasses *p, Vec *x)
+/* Creates a vector for all products, each of which places another array in it: to create a vector of several processes takes reductions */
+static PetscErrorCode AmbAggVectorCreate(const AmbAggEstimateContext *p, Vec *x)
 {
   const PetscInt n = (PetscInt)p->e.n;
 
@@ -43,8 +43,8 @@ static PetscErrorCode AmbAggVectorCreate(const AmbAggPasses *p, Vec *x)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Vector to = A vector from */
-static PetscErrorCode AmbAggMultVector(const AmbAggPasses *p, int from, int to)
+/* Vector `to` = A vector `from` */
+static PetscErrorCode AmbAggMultVector(const AmbAggEstimateContext *p, int from, int to)
 {
   PetscFunctionBegin;
   PetscCall(VecCUDAPlaceArray(p->x, p->e.v + from * p->e.stride));
@@ -55,7 +55,7 @@ static PetscErrorCode AmbAggMultVector(const AmbAggPasses *p, int from, int to)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* All processes go on or none: an error of CUDA is one of the process */
+/* Raises an error of CUDA on its process alone; only a lack of memory, which AmbAggDeviceCheck() handles, needs an agreement */
 static PetscErrorCode AmbAggEstimateCheck(SysStatus status)
 {
   PetscFunctionBegin;
@@ -65,7 +65,7 @@ static PetscErrorCode AmbAggEstimateCheck(SysStatus status)
 
 /* ------------------------------------------------- Arnoldi's method ------------------------------------------------- */
 
-static PetscErrorCode AmbAggArnoldi(AmbAggPasses *p, PetscReal *emin, PetscReal *emax, PetscBool *done)
+static PetscErrorCode AmbAggArnoldi(AmbAggEstimateContext *p, PetscReal *emin, PetscReal *emax, PetscBool *done)
 {
   const SysStream stream = PetscDefaultCudaStream;
   AggEstimate    *e      = &p->e;
@@ -93,7 +93,8 @@ static PetscErrorCode AmbAggArnoldi(AmbAggPasses *p, PetscReal *emin, PetscReal 
 
 /* ------------------------------------------------- conjugate gradients ------------------------------------------------- */
 
-/* The extreme eigenvalues of the tridiagonal matrix of conjugate gradients, which is definite. *done is PETSC_FALSE if they broke down. */
+/* The extreme eigenvalues of the tridiagonal matrix of conjugate gradients. h[] has r.z and p.w of step k at 2 k and 2 k + 1. *done becomes PETSC_FALSE if one is not
+   positive, as after a breakdown. */
 static void AmbAggRitzValues(const SysReal h[], PetscReal *emin, PetscReal *emax, PetscBool *done)
 {
   SysReal t[AGG_NUMBERS] = {0};
@@ -102,7 +103,7 @@ static void AmbAggRitzValues(const SysReal h[], PetscReal *emin, PetscReal *emax
   for (int k = 0; k < 2 * AGG_STEPS && *done; k++) *done = (PetscBool)(h[k] > 0 && !PetscIsInfOrNanReal(h[k]));
   if (!*done) return;
   for (int k = 0; k < AGG_STEPS; k++) {
-    t[AGG_H(k, k)] = h[2 * k + 1] / h[2 * k]; /* 1 / a of the step */
+    t[AGG_H(k, k)] = h[2 * k + 1] / h[2 * k]; /* 1 / alpha, with the step length alpha = r.z / p.w */
     if (k) {
       const SysReal b = h[2 * k] / h[2 * k - 2], before = h[2 * k - 1] / h[2 * k - 2];
 
@@ -113,7 +114,7 @@ static void AmbAggRitzValues(const SysReal h[], PetscReal *emin, PetscReal *emax
   AmbAggSingularValues(AGG_STEPS, AGG_STEPS, t, emin, emax);
 }
 
-static PetscErrorCode AmbAggCG(AmbAggPasses *p, PetscReal *emin, PetscReal *emax, PetscBool *done)
+static PetscErrorCode AmbAggCG(AmbAggEstimateContext *p, PetscReal *emin, PetscReal *emax, PetscBool *done)
 {
   const SysStream stream = PetscDefaultCudaStream;
   AggEstimate    *e      = &p->e;
@@ -139,21 +140,21 @@ static PetscErrorCode AmbAggCG(AmbAggPasses *p, PetscReal *emin, PetscReal *emax
 
 PetscErrorCode AmbAggDeviceEstimate(const AmbAggLevel *level, PetscBool spd, PetscReal *emin, PetscReal *emax, PetscBool *done)
 {
-  AggMatrix    M;
-  AmbAggPasses p     = {.level = level};
-  PetscBool    reach = PETSC_FALSE;
-  SysStatus    status;
+  AggMatrix             M;
+  AmbAggEstimateContext p     = {.level = level};
+  PetscBool             reach = PETSC_FALSE;
+  SysStatus             status;
 
   PetscFunctionBegin;
   PetscCall(AmbAggDeviceGetMatrix(level, &M, done));
   PetscCall(AmbAggDeviceAgree(level, done));
   if (!*done) PetscFunctionReturn(PETSC_SUCCESS);
   if (level->size > 1) {
-    PetscCall(MatHaloCommGet(level->comm, &p.about));
-    PetscCall(MatHaloCommReach(p.about, &reach));
+    PetscCall(MatHaloCommGet(level->comm, &p.gpus));
+    PetscCall(MatHaloCommReach(p.gpus, &reach));
   }
-  if (!reach) p.about = NULL;
-  status = AggEstimateCreate(&M.d, spd ? 3 : AGG_STEPS + 1, level->size, PetscDefaultCudaStream, &p.e);
+  if (!reach) p.gpus = NULL;
+  status = AggEstimateCreate(&M.d, spd ? 3 /* r, p, A p */ : AGG_STEPS + 1, level->size, PetscDefaultCudaStream, &p.e);
   if (!status) status = AggDeviceNoise(p.e.n, level->A->rmap->rstart, p.e.v, PetscDefaultCudaStream);
   PetscCall(AmbAggDeviceCheck(level, status, "estimate of eigenvalues", done));
   if (*done) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   The members of aggregates, on the processes of their roots, and the prolongator that is made of them
+   The members of aggregates, on the processes of their roots, and the prolongator of these aggregates
 */
 #include "sys/systhreads.h"
 #include "ksp/pc/impls/gamg/glue/agg.h"

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   Levels of several processes on their devices: agreements, and the entries of vertices beside other processes. The host exchanges these entries, and
-   everything else stays on the device.
+   Levels of several processes on their devices. In order: all processes agree whether a step succeeded; the exchange of ghost entries, through pinned
+   memory; and the steps of a set-up that need other processes: transposed edges, the tentative prolongator, and the columns of the prolongator.
+
+   A vertex leaves if its aggregate belongs to another process, its owner, where the vertex is a guest: the owner factors all rows of an aggregate.
 */
 #include <stdlib.h>
 
@@ -11,6 +13,7 @@
 
 /* ------------------------------------------------- agreement ------------------------------------------------- */
 
+/* On input *done says whether this process did its part; on output, whether all did */
 PetscErrorCode AmbAggDeviceAgree(const AmbAggLevel *level, PetscBool *done)
 {
   int all = *done;
@@ -21,6 +24,7 @@ PetscErrorCode AmbAggDeviceAgree(const AmbAggLevel *level, PetscBool *done)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Raises errors; sets *done to PETSC_FALSE on all processes if one lacks memory on its device */
 PetscErrorCode AmbAggDeviceCheck(const AmbAggLevel *level, SysStatus status, const char what[], PetscBool *done)
 {
   PetscFunctionBegin;
@@ -56,8 +60,8 @@ PetscErrorCode AmbAggHaloDestroy(AmbAggHalo **halo)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Sets out and in to room for entries of `bytes` bytes */
-static PetscErrorCode AmbAggHaloRoom(AmbAggHalo *h, size_t bytes)
+/* Points out and in to pinned memory for entries of `bytes` bytes */
+static PetscErrorCode AmbAggHaloSetBuffers(AmbAggHalo *h, size_t bytes)
 {
   const size_t nto = (size_t)h->tostart[h->nto], nfrom = (size_t)h->fromstart[h->nfrom];
 
@@ -71,7 +75,7 @@ PetscErrorCode AmbAggHaloCreate(AmbAggLevel *level)
 {
   AmbAggHalo     *h;
   const PetscInt *tolist, *fromlist;
-  size_t          nto, nfrom;
+  size_t          nout, nin; /* entries to and from other processes */
 
   PetscFunctionBegin;
   PetscCall(PetscNew(&h));
@@ -80,18 +84,18 @@ PetscErrorCode AmbAggHaloCreate(AmbAggLevel *level)
   PetscCall(PetscSFSetUp(level->sf));
   PetscCall(PetscSFGetLeafRanks(level->sf, &h->nto, &h->to, &h->tostart, &tolist));
   PetscCall(PetscSFGetRootRanks(level->sf, &h->nfrom, &h->from, &h->fromstart, &fromlist, NULL));
-  nto   = (size_t)h->tostart[h->nto];
-  nfrom = (size_t)h->fromstart[h->nfrom];
+  nout = (size_t)h->tostart[h->nto];
+  nin  = (size_t)h->fromstart[h->nfrom];
   PetscCall(PetscMalloc1(h->nto + h->nfrom, &h->requests));
   PetscCall(PetscMalloc1(level->nghost, &h->ghosts));
-  PetscCall(AmbAggHaloStatus(SysPoolAllocate((nto + nfrom + 1) * sizeof(*h->tolist), &h->tolist, PetscDefaultCudaStream)));
-  h->fromlist = h->tolist + nto;
-  PetscCallCUDA(cudaMemcpyAsync(h->tolist, tolist, nto * sizeof(*tolist), cudaMemcpyHostToDevice, PetscDefaultCudaStream));
-  PetscCallCUDA(cudaMemcpyAsync(h->fromlist, fromlist, nfrom * sizeof(*fromlist), cudaMemcpyHostToDevice, PetscDefaultCudaStream));
+  PetscCall(AmbAggHaloStatus(SysPoolAllocate((nout + nin + 1) * sizeof(*h->tolist), &h->tolist, PetscDefaultCudaStream)));
+  h->fromlist = h->tolist + nout;
+  PetscCallCUDA(cudaMemcpyAsync(h->tolist, tolist, nout * sizeof(*tolist), cudaMemcpyHostToDevice, PetscDefaultCudaStream));
+  PetscCallCUDA(cudaMemcpyAsync(h->fromlist, fromlist, nin * sizeof(*fromlist), cudaMemcpyHostToDevice, PetscDefaultCudaStream));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Sends what is in out, in entries of size bytes, once the device has packed them, and receives to in; or the other way round */
+/* Waits until the device has packed out[], sends it, and receives in[]; back: sends in[] to the owners of the ghosts, and receives out[]. Entries have size bytes. */
 static PetscErrorCode AmbAggHaloSwap(AmbAggHalo *h, PetscBool back, size_t size)
 {
   const PetscMPIInt *to = back ? h->from : h->to, *from = back ? h->to : h->from, nto = back ? h->nfrom : h->nto, nfrom = back ? h->nto : h->nfrom;
@@ -138,6 +142,7 @@ static PetscErrorCode AmbAggPeerAddUp(const AmbAggLevel *level, SysInt array[])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Sets the ghost entries of array[], on the device, from their owners */
 int AmbAggHaloFetch(void *ctx, size_t size, void *array)
 {
   const AmbAggLevel *level = ctx;
@@ -148,13 +153,14 @@ int AmbAggHaloFetch(void *ctx, size_t size, void *array)
     PetscCall(AmbAggPeerFetch(level, size, array));
     PetscFunctionReturn((int)PETSC_SUCCESS);
   }
-  PetscCall(AmbAggHaloRoom(h, size));
+  PetscCall(AmbAggHaloSetBuffers(h, size));
   PetscCall(AmbAggHaloStatus(AggDevicePack(h->tostart[h->nto], h->tolist, size, array, h->out, PetscDefaultCudaStream)));
   PetscCall(AmbAggHaloSwap(h, PETSC_FALSE, size));
   PetscCall(AmbAggHaloStatus(AggDeviceUnpack(h->fromstart[h->nfrom], h->fromlist, size, h->in, (char *)array + (size_t)level->n * size, PetscDefaultCudaStream)));
   PetscFunctionReturn((int)PETSC_SUCCESS);
 }
 
+/* Adds the ghost entries of array[], on the device, to their owners' entries, then sets the ghost entries to the sums */
 int AmbAggHaloAddUp(void *ctx, SysInt array[])
 {
   const AmbAggLevel *level = ctx;
@@ -163,7 +169,7 @@ int AmbAggHaloAddUp(void *ctx, SysInt array[])
   PetscFunctionBegin;
   if (h->peer) PetscCall(AmbAggPeerAddUp(level, array));
   else {
-    PetscCall(AmbAggHaloRoom(h, sizeof(*array)));
+    PetscCall(AmbAggHaloSetBuffers(h, sizeof(*array)));
     PetscCall(AmbAggHaloStatus(AggDevicePack(h->fromstart[h->nfrom], h->fromlist, sizeof(*array), array + level->n, h->in, PetscDefaultCudaStream)));
     PetscCall(AmbAggHaloSwap(h, PETSC_TRUE, sizeof(*array)));
     PetscCall(AmbAggHaloStatus(AggDeviceAddUp(h->tostart[h->nto], h->tolist, (SysInt *)h->out, array, PetscDefaultCudaStream)));
@@ -174,6 +180,7 @@ int AmbAggHaloAddUp(void *ctx, SysInt array[])
 
 /* ------------------------------------------------- graph ------------------------------------------------- */
 
+/* Gets the transposed edges of other processes that end here, with local numbers. *fits becomes PETSC_FALSE if more come than go, as with an unsymmetric pattern. */
 PetscErrorCode AmbAggParallelSymmetrize(AmbAggLevel *level, PetscInt *ncome, AggEdge **come, SysStatus *status, PetscBool *fits)
 {
   AmbAggHalo     *h = level->halo;
@@ -226,16 +233,16 @@ PetscErrorCode AmbAggParallelSymmetrize(AmbAggLevel *level, PetscInt *ncome, Agg
 
 /* ------------------------------------------------- tentative prolongator ------------------------------------------------- */
 
-/* Vertices of other processes in the aggregates of this one: the guests, in ascending order, and the messages between both */
+/* The messages by which rows of leaving vertices visit the owners of their aggregates and return, and the guests of this process */
 typedef struct {
-  MatAIJMessages messages; /* vertices to the owners of their aggregates, and guests from their owners, both ascending */
-  PetscInt      *order;    /* the leaving vertices by owners */
-  PetscInt       each;     /* numbers of a vertex */
+  MatAIJMessages messages; /* to: the owners, with counts of leaving vertices; from: processes of the guests, with counts of these */
+  PetscInt      *order;    /* the leaving vertices, sorted by owner */
+  PetscInt       each;     /* numbers for each vertex */
   MPI_Request   *requests;
   AggGuests      guests;
 } AmbAggVisit;
 
-/* The owners of the aggregates of leaving vertices */
+/* Sets messages.to and .go, and sorts the leaving vertices by the owners of their aggregates */
 static PetscErrorCode AmbAggVisitOwners(const AmbAggLevel *level, AmbAggVisit *visit)
 {
   const AmbAggHalo *h = level->halo;
@@ -252,14 +259,14 @@ static PetscErrorCode AmbAggVisitOwners(const AmbAggLevel *level, AmbAggVisit *v
   PetscCall(PetscCalloc1(level->size, &next));
   for (PetscInt k = 0; k < h->nleaving; k++) {
     PetscCall(PetscLayoutFindOwner(layout, h->aggregate[k], &owner[k]));
-    m->nto += !next[owner[k]]++;
+    m->nto += !next[owner[k]]++; /* next[] counts the vertices of each owner */
   }
   PetscCall(PetscMalloc3(m->nto, &m->to, m->nto, &m->go, h->nleaving, &visit->order));
   m->nto = 0;
   for (PetscMPIInt p = 0; p < level->size; p++) {
     const PetscInt count = next[p];
 
-    next[p] = first;
+    next[p] = first; /* from here on the place in order[] of the owner's next vertex */
     first += count;
     if (!count) continue;
     m->to[m->nto]   = p;
@@ -272,8 +279,9 @@ static PetscErrorCode AmbAggVisitOwners(const AmbAggLevel *level, AmbAggVisit *v
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Sends the leaving vertices, their aggregates and rows[], which are in the order of visit->order[], to the owners of the aggregates. Two messages for each pair of processes. */
-static PetscErrorCode AmbAggVisitCreate(const AmbAggLevel *level, AmbAggVisit *visit, const PetscReal rows[])
+/* Sends the leaving vertices, their aggregates and rows[], all in the order of visit->order[], to the owners, and receives the guests: two messages for each pair
+   of processes */
+static PetscErrorCode AmbAggVisitSend(const AmbAggLevel *level, AmbAggVisit *visit, const PetscReal rows[])
 {
   const AmbAggHalo *h = level->halo;
   MatAIJMessages   *m = &visit->messages;
@@ -304,7 +312,7 @@ static PetscErrorCode AmbAggVisitCreate(const AmbAggLevel *level, AmbAggVisit *v
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The rows of the guests come back */
+/* Sends the factored rows of the guests back, and receives rows[] of the leaving vertices */
 static PetscErrorCode AmbAggVisitReturn(AmbAggVisit *visit, PetscReal rows[])
 {
   const MatAIJMessages *m    = &visit->messages;
@@ -327,6 +335,7 @@ static PetscErrorCode AmbAggVisitDestroy(AmbAggVisit *visit)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The tentative prolongator: each aggregate's rows of data[], nvec vectors one after the other, become an orthonormal block, and coarse[] its triangular factor */
 PetscErrorCode AmbAggParallelFactor(AmbAggLevel *level, PetscInt nvec, const PetscReal data[], PetscReal coarse[], PetscBool *done)
 {
   const PetscInt bs = level->bs, each = bs * nvec;
@@ -344,8 +353,12 @@ PetscErrorCode AmbAggParallelFactor(AmbAggLevel *level, PetscInt nvec, const Pet
   PetscCall(AmbAggVisitOwners(level, &visit));
   PetscCall(PetscMalloc2(h->nleaving * each, &rows, h->nleaving, &vertices));
   for (PetscInt k = 0; k < h->nleaving; k++) vertices[k] = h->leaving[visit.order[k]];
-  for (PetscInt k = 0; k < h->nleaving * each; k++) rows[k] = data ? data[k % nvec * level->n * bs + vertices[k / each] * bs + k % each / nvec] : 1;
-  PetscCall(AmbAggVisitCreate(level, &visit, rows));
+  for (PetscInt k = 0, at = 0; k < h->nleaving; k++) {
+    for (PetscInt r = 0; r < bs; r++) {
+      for (PetscInt v = 0; v < nvec; v++) rows[at++] = data ? data[(v * level->n + vertices[k]) * bs + r] : 1; /* no data: one constant vector */
+    }
+  }
+  PetscCall(AmbAggVisitSend(level, &visit, rows));
   status = AggDeviceFactor(level->device, (int)bs, (int)nvec, data, &visit.guests, PetscDefaultCudaStream, coarse);
   PetscCall(AmbAggDeviceCheck(level, status, "tentative prolongator", done));
   if (*done) {
@@ -366,7 +379,8 @@ static PetscBool AmbAggIsFar(const AmbAggLevel *level, PetscInt k)
   return (PetscBool)(k >= 0 && (k < level->firstagg || k >= level->firstagg + level->nagg));
 }
 
-/* The aggregates of other processes that are columns of the prolongator, ascending: those of vertices of this process, and with smoothing those of ghosts */
+/* Gets the far aggregates, which other processes own and which are columns of the prolongator, ascending: the aggregates of leaving vertices, and with smoothing
+   the far aggregates of ghosts */
 PetscErrorCode AmbAggParallelColumns(AmbAggLevel *level, PetscBool smooth, PetscInt *nfar, PetscInt **far, PetscBool *done)
 {
   const AmbAggHalo *h        = level->halo;
@@ -389,7 +403,7 @@ PetscErrorCode AmbAggParallelColumns(AmbAggLevel *level, PetscBool smooth, Petsc
   }
   PetscCall(PetscArraycpy(*far, column, n));
   *nfar = (PetscInt)SysNumbersSort(n, *far);
-  if (*nfar < 0) {
+  if (*nfar < 0) { /* the range is too large for bits */
     *nfar = n;
     PetscCall(PetscSortRemoveDupsInt(nfar, *far));
   }

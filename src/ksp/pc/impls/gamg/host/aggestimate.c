@@ -2,8 +2,8 @@
 /*
    The passes over vectors of Arnoldi's method for D^-1 A on the host. The caller multiplies by A between them.
 
-   Vectors keep the length that they come with, and have a factor in place of being divided by it. Sums are made of parts of EACH entries, which are added in their
-   order: their bits are the same for any number of threads.
+   Vectors are not normalized: each has a factor. A sum adds up parts of EACH entries, in their order, so its bits are the same for any number of
+   threads.
 */
 #include <math.h>
 #include <string.h>

@@ -184,7 +184,7 @@ SysStatus AggGraphAddGhosts(AggGraph *g, int64_t nghost)
 
 /* ------------------------------------------------- symmetrization ------------------------------------------------- */
 
-/* The sums, if each edge has its transposed edge already. Returns 0, or another number if an edge has none. An edge within this process is looked at from its
+/* The sums, if each edge has its transposed edge already. Returns 0, or another number if an edge has none. The loop meets an edge within this process at its
    vertex with the lower number, and both sums are written. */
 static int64_t GraphAddPresent(const AggGraph *g, const AggEdges *other, int nthread, double sum[])
 {

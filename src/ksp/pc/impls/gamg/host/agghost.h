@@ -2,7 +2,7 @@
 /*
    Kernels of smoothed aggregation on raw arrays: the strength graph of a matrix, aggregates of its vertices, and the tentative prolongator.
 
-   A vertex is a node of the matrix, that is bs rows and columns. A process numbers its own vertices from 0 to n - 1, and after them those of other processes
+   A vertex is a node of the matrix, that is bs rows and columns. A process numbers its own vertices from 0 to n - 1, and after them the vertices of other processes
    that it has edges to, its ghosts, in ascending order of their global numbers. All results are the same for any number of threads. Aggregates are also the
    same for any number of processes: a vertex is known by its global number, and weights are integers, whose sums do not depend on their order.
 */
@@ -16,7 +16,7 @@
    A NULL in place of the struct stands for a single process. */
 typedef struct {
   void *ctx;
-  int (*fetch)(void *ctx, size_t size, void *array); /* the entries of ghosts, of size bytes each, become those of their owners */
+  int (*fetch)(void *ctx, size_t size, void *array); /* copies the owners' entries, of size bytes each, to the ghosts */
   int (*addup)(void *ctx, SysInt array[]);           /* owners add the entries of ghosts to their own; then as fetch() */
   int (*total)(void *ctx, int64_t *sum);             /* the sum over all processes */
   int (*before)(void *ctx, int64_t *sum);            /* the sum over the processes before this one */
@@ -40,7 +40,7 @@ typedef struct {
   uint32_t *w;    /* from AggGraphFinish() on: the scaled strength, in units of 2^-24 */
 } AggGraph;
 
-/* Edges that came from other processes: those of vertex v are j[i[v]] ..., ghosts in ascending order */
+/* Edges that came from other processes: the edges of vertex v are j[i[v]] ..., ghosts in ascending order */
 typedef struct {
   int64_t *i;
   SysInt  *j;
@@ -83,7 +83,7 @@ typedef struct {
 /* Steps from a vertex to its root, at most */
 #define AGG_REACH(options) ((options)->hops + ((options)->least > 1))
 
-/* The global number of vertex v < n is first + v, that of ghost v is ghosts[v - n]. join[v] becomes v for a root; for other vertices of an aggregate a neighbour
+/* The global number is first + v for vertex v < n, and ghosts[v - n] for ghost v. join[v] becomes v for a root; for other vertices of an aggregate a neighbour
    or ghost in the same aggregate, one step nearer to the root, which is AGG_REACH() steps away at most; -1 for a vertex without edges, which is in no aggregate.
    *rounds becomes the number of rounds. */
 SysStatus AggAggregate(const AggGraph *g, int64_t first, const SysInt ghosts[], const AggOptions *options, const AggExchange *x, int nthread, SysInt join[], int *rounds);
@@ -96,7 +96,7 @@ SysStatus AggAggregate(const AggGraph *g, int64_t first, const SysInt ghosts[], 
 SysStatus AggFactor(int64_t nagg, const SysInt start[], const SysInt member[], int bs, int nvec, int nthread, SysReal block[], SysReal r[]);
 
 /* The smoothed prolongator (I + alpha D^-1 A) P of the tentative prolongator P, on one process: number[] are the aggregates of the vertices, of which there are nagg, or
-   -1, and block[] is as from AggFactor(). D is the diagonal of A; where D is 0, D^-1 is 0. Each row has the columns of its own aggregate, and those of the aggregates
+   -1, and block[] is as from AggFactor(). D is the diagonal of A; where D is 0, D^-1 is 0. Each row has the columns of its own aggregate, and of the aggregates
    of its columns in A. The lengths of the rows come first; row r of the result begins at i[r]. Both need the marks, and as many threads as these are for. */
 typedef struct {
   SysInt *memory;
@@ -110,7 +110,7 @@ void      AggMarksDestroy(AggMarks *);
 void      AggSmoothLengths(const SysCSR *A, const SysInt number[], int bs, int nvec, const AggMarks *, SysInt lengths[]);
 void      AggSmooth(const SysCSR *A, const SysInt number[], int bs, int nvec, const SysReal block[], double alpha, const AggMarks *, const SysInt i[], SysInt j[], SysScalar a[]);
 
-/* Random numbers between -1.1 and 1.1, which depend on first + k alone: those of PETSc's KSPSetNoisy_Private() */
+/* Random numbers between -1.1 and 1.1, which depend on first + k alone: the same numbers as from PETSc's KSPSetNoisy_Private() */
 void AggNoise(int64_t n, int64_t first, int nthread, SysScalar x[]);
 
 /* ------------------------------------------------- estimate of eigenvalues ------------------------------------------------- */

@@ -4,10 +4,10 @@
 
    Each vertex has a key, which no other vertex has: a one-to-one hash of its global number. In a round each undecided vertex looks up the largest key of the
    undecided vertices within k edges; where this is its own key, it becomes a root, and the vertices within k edges of it are out. The undecided vertices are
-   few after the first rounds, and only they and the vertices near them are looked at. Then vertices beside roots join these, and the remaining ones, once for
+   few after the first rounds, and only they and the vertices near them are visited. Then vertices beside roots join these, and the remaining ones, once for
    each further hop, join the neighbouring aggregate that they are connected to most strongly. So do, last, the vertices of small aggregates, if that is wanted.
 
-   All steps read what the step before has left. Their result does not depend on the order in which vertices are looked at.
+   Each step reads the result of the step before, so the order of the vertices within a step does not matter.
 */
 #include <stdlib.h>
 #include <string.h>
@@ -160,7 +160,7 @@ typedef struct {
   SysInt   size, by;
 } AggBeside;
 
-/* One vertex joins the aggregate to which its edges have the largest sum of weights; then the smaller one, then that of the larger key */
+/* One vertex joins the aggregate to which its edges have the largest sum of weights; then the smaller aggregate, then the one of the larger key */
 static SysInt AggStrongest(const Agg *a, int64_t v, const uint64_t root[], const SysInt size[], AggBeside table[])
 {
   const AggGraph *g    = a->g;
@@ -191,7 +191,7 @@ static SysInt AggStrongest(const Agg *a, int64_t v, const uint64_t root[], const
 
 #define AGG_SHORT (-1) /* beside the errors of an AggExchange */
 
-/* Is memory missing on any process? All processes stop then. */
+/* Returns whether memory is short on any process; all processes stop then */
 static int AggCheckMemory(const AggExchange *x, const void *memory)
 {
   int64_t missing = !memory;
@@ -200,7 +200,7 @@ static int AggCheckMemory(const AggExchange *x, const void *memory)
   return failed ? failed : missing ? AGG_SHORT : 0;
 }
 
-/* The vertices that are left over join a neighbouring aggregate, as it was before. best[1] has the keys of the roots. */
+/* The remaining vertices join a neighbouring aggregate, as it was before. best[1] has the keys of the roots. */
 static int AggJoinRest(Agg *a, SysInt join[])
 {
   const AggGraph *g    = a->g;

@@ -3,9 +3,7 @@
 
 #include "sys/syscuda.h"
 
-#if defined(__cplusplus)
-extern "C" {
-#endif
+SYS_C_BEGIN
 
 /* z = A x, of a dense matrix of n rows, one after the other */
 SysStatus MGCycleDenseMult(int n, const SysReal *A, const SysReal *x, SysReal *z, SysStream);
@@ -23,6 +21,4 @@ typedef struct {
 SysStatus MGCycleTranspose(const SysCSR *A, MGCycleTransposed *, SysStream);
 void      MGCycleTransposedDestroy(MGCycleTransposed *);
 
-#if defined(__cplusplus)
-}
-#endif
+SYS_C_END

@@ -102,7 +102,7 @@ static PetscErrorCode MGCycleChebyshevStep(KSP ksp, KSPAMB *amb, Mat A, FusedPas
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Gets what PCSOR of a smoother asks of the matrix of this process. PETSc has no function that returns the shift: PCSOR is applied, and MatSOR() describes itself. */
+/* Gets the parameters of MatSOR() that PCSOR of a smoother passes to the matrix of this process. PETSc has no function that returns the shift: PCSOR is applied, and MatSOR() describes itself. */
 static PetscErrorCode MGCycleGetSweep(KSP ksp, MatSORAMBCall *call, const char **why)
 {
   const PetscInt *columns;
@@ -283,7 +283,7 @@ static PetscErrorCode MGCycleSmooth(MGCycle *c, KSP ksp, Vec b, Vec x, PetscBool
 
 /* ------------------------------------------------- the coarsest level ------------------------------------------------- */
 
-/* Is the solver of the coarsest level linear, and the block of each process by itself? */
+/* Sets whether the solver of the coarsest level is linear and needs no other process */
 static PetscErrorCode MGCycleLinear(KSP ksp, PetscBool *linear)
 {
   PetscBool   preonly, block;
@@ -472,12 +472,8 @@ static PetscErrorCode PCApply_MGCycle(PC pc, Vec b, Vec x)
 
 PetscErrorCode MGCycleGet(PC pc, MGCycle **c)
 {
-  PetscContainer container;
-
   PetscFunctionBegin;
-  *c = NULL;
-  PetscCall(PetscObjectQuery((PetscObject)pc, MG_CYCLE_NAME, (PetscObject *)&container));
-  if (container) PetscCall(PetscContainerGetPointer(container, (void **)c));
+  PetscCall(PetscAMBObjectContainerQuery((PetscObject)pc, MG_CYCLE_NAME, (void **)c));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -499,9 +495,8 @@ static PetscBool wanted, asked; /* -petscamb_mg_graph: its value, and whether it
 /* PETSc's PCGAMG and others begin as a PCMG, and keep its operation */
 static PetscErrorCode PCCreate_MGCycle(PC pc)
 {
-  PetscContainer container;
-  MGCycle       *c;
-  PetscBool      set;
+  MGCycle  *c;
+  PetscBool set;
 
   PetscFunctionBegin;
   PetscCall((*create_mg)(pc));
@@ -513,15 +508,11 @@ static PetscErrorCode PCCreate_MGCycle(PC pc)
   c->at_once     = ROWS_AT_ONCE;
   c->apply       = pc->ops->apply;
   pc->ops->apply = PCApply_MGCycle;
-  PetscCall(PetscContainerCreate(PETSC_COMM_SELF, &container));
-  PetscCall(PetscContainerSetPointer(container, c));
-  PetscCall(PetscContainerSetCtxDestroy(container, MGCycleDestroy));
-  PetscCall(PetscObjectCompose((PetscObject)pc, MG_CYCLE_NAME, (PetscObject)container));
-  PetscCall(PetscContainerDestroy(&container));
+  PetscCall(PetscAMBObjectContainerCompose((PetscObject)pc, MG_CYCLE_NAME, c, MGCycleDestroy));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* After the other constructors of PCMG, which are called here. Without CUDA a PCMG gets the cycle only if the program asks for it. */
+/* Calls the other constructor of PCMG first. Without CUDA a PCMG gets the cycle only if the program sets it. */
 PetscErrorCode MGCycleRegister(void)
 {
   PetscFunctionBegin;

@@ -44,11 +44,11 @@ typedef struct {
   PetscInt               nstep, room;
   PetscObjectId          id; /* of the coarsest operator; other levels have another one */
   PetscObjectState       state;
-  PetscInt               waited;   /* applications with it before its inverse is made */
+  PetscInt               waited;   /* applications with it before the inverse is computed */
   PetscInt               at_once;  /* rows of a coarsest operator that is inverted without waiting */
   PetscInt               most;     /* rows of the coarsest operator that a process has, at most */
   Vec                    inverse;  /* of the rows of the coarsest operator that this process has, row by row */
-  PetscBool              inverted; /* the inverse is that of this state */
+  PetscBool              inverted; /* the inverse belongs to this state */
   PetscBool              regular;  /* and can be used */
   PetscObjectId          scaled;   /* a smoother of the type KSPRICHARDSON that has a scale */
   struct _MGCycleDevice *device;

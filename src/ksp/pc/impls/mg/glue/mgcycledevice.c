@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   A cycle of PCMG on GPUs, one for each process. At each application the steps are made anew and turned into kernels on raw arrays, with everything that these depend on. If these have been
-   the same for some applications, they are recorded as a CUDA graph; if they have been recorded, the graph is replayed.
+   A cycle of PCMG on GPUs, one for each process. Each application lists its steps as kernels on raw arrays, with everything that these depend on. If some
+   applications had the same list, a CUDA graph records it, and later applications with this list replay the graph.
 
-   Of several processes, all make the steps or none: they agree in each application. A process may replay a graph while another queues the same kernels, since the exchanges are
+   All processes run the steps on their GPUs, or none: they agree in each application. A process may replay a graph while another queues the same kernels, since the exchanges are
    among the kernels.
 
-   Nothing is converted for a cycle that the products would not have repaid anyway: matrices that products leave to the AIJ are multiplied in its arrays.
+   A cycle converts no matrix that products would not convert: if products use the AIJ's arrays, the cycle does, too.
 */
 #include <petscdevice_cuda.h>
 
@@ -19,7 +19,7 @@
 /* A step on raw arrays. Bytes are compared: all of it is set to 0 first. */
 typedef struct {
   MGCycleKind            kind;
-  PetscInt               conversions, updates; /* with those of the matrix, what the format made its data of */
+  PetscInt               conversions, updates; /* of the shadow, when the format laid out its data */
   PetscObjectId          id;
   PetscObjectState       state;
   MatShadowMultFunction *mult; /* NULL: on the arrays of the AIJ */
@@ -57,7 +57,7 @@ typedef struct {
 typedef struct {
   PetscObjectId     id;
   PetscObjectState  nonzerostate;
-  const SysInt     *i, *j; /* the arrays it was made of */
+  const SysInt     *i, *j; /* the arrays of the matrix that was transposed */
   MGCycleTransposed T;
 } Transposed;
 
@@ -142,7 +142,7 @@ static PetscErrorCode MGCycleForgetTransposed(struct _MGCycleDevice *d)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Makes the arrays of an AIJ those of the transposed matrix, whose pattern is kept */
+/* Replaces an AIJ's arrays by the arrays of the transposed matrix, whose pattern stays */
 static PetscErrorCode MGCycleTransposeAIJ(struct _MGCycleDevice *d, Mat A, SysCSR *csr, const SysInt **from, const char **why)
 {
   Transposed   *t = NULL;

@@ -28,7 +28,7 @@ static PetscErrorCode PCMGValuesSet(PC pc, Mat A)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The smoother and the residual of the finest level multiply by the twin. The smoother's own preconditioner is made of the matrix. The operator is replaced without
+/* The smoother and the residual of the finest level multiply by the twin. The smoother's own preconditioner uses the matrix. The operator is replaced without
    KSPSetOperators(), after which the smoother would estimate its eigenvalues once more. */
 static PetscErrorCode PCMGValuesReplaceFinest(PC pc, PCMGValues *own)
 {
@@ -45,13 +45,13 @@ static PetscErrorCode PCMGValuesReplaceFinest(PC pc, PCMGValues *own)
   if (!own->twin) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatShadowTwinSetUp(own->twin));
   for (int k = 0; k < 2; k++) {
-    PetscBool serves;
+    PetscBool pointwise;
     PC        jacobi;
 
     if (!smoother[k] || (k && smoother[1] == smoother[0])) continue;
     PetscCall(KSPGetPC(smoother[k], &jacobi));
-    PetscCall(PetscObjectTypeCompareAny((PetscObject)jacobi, &serves, PCJACOBI, PCPBJACOBI, PCSOR, PCNONE, ""));
-    if (!serves || jacobi->mat != pc->pmat) continue;
+    PetscCall(PetscObjectTypeCompareAny((PetscObject)jacobi, &pointwise, PCJACOBI, PCPBJACOBI, PCSOR, PCNONE, ""));
+    if (!pointwise || jacobi->mat != pc->pmat) continue;
     PetscCall(PetscObjectReference((PetscObject)own->twin));
     PetscCall(MatDestroy(&jacobi->mat));
     jacobi->mat = own->twin;
@@ -63,14 +63,12 @@ static PetscErrorCode PCMGValuesReplaceFinest(PC pc, PCMGValues *own)
 static PetscErrorCode PCSetUp_MGValues(PC pc)
 {
   const MatShadowLevels before = MatShadowLevelsNow;
-  PetscContainer        container;
   PCMGValues           *own;
   PetscErrorCode        error;
   PC_MG                *mg;
 
   PetscFunctionBegin;
-  PetscCall(PetscObjectQuery((PetscObject)pc, "PCMGValues", (PetscObject *)&container));
-  PetscCall(PetscContainerGetPointer(container, (void **)&own));
+  PetscCall(PetscAMBObjectContainerQuery((PetscObject)pc, "PCMGValues", (void **)&own));
   MatShadowLevelsNow = (MatShadowLevels){PETSC_TRUE, MGValues, pc->pmat};
   error              = (*own->setup)(pc);
   MatShadowLevelsNow = before;
@@ -106,9 +104,8 @@ static PetscErrorCode PCMGValuesDestroy(PetscAMBCtxArgument arg)
 /* Replaces the set-up if the options say so */
 static PetscErrorCode PCMGValuesInstall(PC pc)
 {
-  PCMGValues    *own;
-  PetscContainer container;
-  PetscBool      set;
+  PCMGValues *own;
+  PetscBool   set;
 
   PetscFunctionBegin;
   PetscCall(PetscOptionsGetEnum(NULL, NULL, "-petscamb_mg_values", MatShadowValuesNames, (PetscEnum *)&MGValues, &set));
@@ -120,11 +117,7 @@ static PetscErrorCode PCMGValuesInstall(PC pc)
   PetscCall(PetscNew(&own));
   own->setup     = pc->ops->setup;
   pc->ops->setup = PCSetUp_MGValues;
-  PetscCall(PetscContainerCreate(PETSC_COMM_SELF, &container));
-  PetscCall(PetscContainerSetPointer(container, own));
-  PetscCall(PetscContainerSetCtxDestroy(container, PCMGValuesDestroy));
-  PetscCall(PetscObjectCompose((PetscObject)pc, "PCMGValues", (PetscObject)container));
-  PetscCall(PetscContainerDestroy(&container));
+  PetscCall(PetscAMBObjectContainerCompose((PetscObject)pc, "PCMGValues", own, PCMGValuesDestroy));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

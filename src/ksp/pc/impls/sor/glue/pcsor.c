@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   PCSOR is PETSc's. Its set-up, which PETSc leaves empty, gives the matrix, or the diagonal block of each process, MatSOR() of petsc-amb. Its view adds the order of rows, if
+   PCSOR is PETSc's, and has no set-up there. The set-up of petsc-amb installs its MatSOR() in the matrix, or in the diagonal block of each process. Its view adds the order of rows, if
    that is by color. So does the start of a solve with PCEISENSTAT, all of whose sweeps must have one order of rows.
 */
 #include <petsc/private/pcimpl.h>
