@@ -509,7 +509,7 @@ static SysStatus FactorTriangleCreate(const FactorPair *pair, int t, const int *
   } else nodes = rows;
   T->boxes = 0;
   SYS_CALL(FactorOrder(&nodes, t, order, place, &T->levels, stream));
-  if (T->bs == 1) SYS_CALL(FactorRuns(&rows, t, &boxes, &row, place, T, stream));
+  if (T->bs == 1 && pair->n >= pair->boxed) SYS_CALL(FactorRuns(&rows, t, &boxes, &row, place, T, stream));
   if (T->boxes) {
     order   = row;
     nodes.n = T->n;

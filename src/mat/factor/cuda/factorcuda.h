@@ -10,7 +10,8 @@ SYS_C_BEGIN
    k = begin[i] to end[i] - 1, in ascending order, or these are the entries of column i. The arrays may go after FactorDeviceCreate(). */
 typedef struct {
   int64_t       n, nz;
-  int           bs; /* rows of a node, which are solved together if all of them have the same columns, in whole nodes; 0 or 1: each row alone */
+  int           bs;    /* rows of a node, which are solved together if all of them have the same columns, in whole nodes; 0 or 1: each row alone */
+  int64_t       boxed; /* rows from which on boxes of rows are tried */
   const SysInt *j, *begin[2], *end[2];
   int           turned[2];       /* i is a column of the triangle, and j[] are its rows */
   int           on_device;       /* j, begin, end and diagonal are there, source and target on the host */

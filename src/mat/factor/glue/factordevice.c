@@ -40,6 +40,7 @@ void FactorPairSet(const MatFactorAMB *f, const FactorArrays *s, PetscBool trans
   pair->after[1]  = !f->symmetric && !transpose;
   pair->before[1] = f->symmetric;
   pair->bs        = (int)f->bs;
+  pair->boxed     = FACTOR_BOX_ROWS;
   pair->sign      = f->symmetric ? 1 : -1;
 }
 

@@ -6,6 +6,7 @@
 
 #include "mat/aij/aij.h"
 #include "mat/factor/cuda/factorcuda.h"
+#include "mat/factor/host/factorpolicy.h"
 #include "mat/factor/host/factorsolve.h"
 #include "ksp/pc/impls/ambilu/host/ambiluhost.h"
 
