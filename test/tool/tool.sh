@@ -3,6 +3,7 @@
 # What bin/petscamb writes besides its tables: pictures, results as values, their comparison with earlier ones, warnings, progress; the manual page and the
 # completion of the shell. Numbers are compared with each other; no time is judged.
 # gpu: 0
+# timeoutfactor: 3
 set -u
 . "$(dirname "$0")/../shell/expect.sh"
 cd "$work" || exit 1
