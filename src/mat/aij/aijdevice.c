@@ -121,17 +121,12 @@ static PetscErrorCode MatAIJArraysDestroy(PetscAMBCtxArgument arg)
 /* A container that is destroyed with A */
 static PetscErrorCode MatAIJOwnArrays(Mat A, PetscInt i[], PetscInt j[], PetscScalar a[])
 {
-  MatAIJArrays  *arrays;
-  PetscContainer container;
+  MatAIJArrays *arrays;
 
   PetscFunctionBegin;
   PetscCall(PetscNew(&arrays));
   *arrays = (MatAIJArrays){i, j, a};
-  PetscCall(PetscContainerCreate(PETSC_COMM_SELF, &container));
-  PetscCall(PetscContainerSetPointer(container, arrays));
-  PetscCall(PetscContainerSetCtxDestroy(container, MatAIJArraysDestroy));
-  PetscCall(PetscObjectCompose((PetscObject)A, "MatAIJArrays", (PetscObject)container));
-  PetscCall(PetscContainerDestroy(&container));
+  PetscCall(PetscAMBObjectContainerCompose((PetscObject)A, "MatAIJArrays", arrays, MatAIJArraysDestroy));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -32,12 +32,9 @@ void MatFactorAMBExpectGroup(PetscInt n)
 
 PetscErrorCode MatFactorAMBGet(Mat F, MatFactorAMB **f)
 {
-  PetscContainer container;
-
   PetscFunctionBegin;
-  PetscCall(PetscObjectQuery((PetscObject)F, FACTOR_NAME, (PetscObject *)&container));
-  PetscCheck(container, PetscObjectComm((PetscObject)F), PETSC_ERR_PLIB, "This factor is none of MATSOLVERAMB");
-  PetscCall(PetscContainerGetPointer(container, (void **)f));
+  PetscCall(PetscAMBObjectContainerQuery((PetscObject)F, FACTOR_NAME, (void **)f));
+  PetscCheck(*f, PetscObjectComm((PetscObject)F), PETSC_ERR_PLIB, "This factor is none of MATSOLVERAMB");
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -318,18 +315,13 @@ static PetscErrorCode MatFactorGetSolverType_AMB(Mat F, MatSolverType *type)
 M*/
 static PetscErrorCode MatGetFactor_seqaij_amb(Mat A, MatFactorType ftype, Mat *F)
 {
-  PetscContainer container;
-  MatFactorAMB  *f;
+  MatFactorAMB *f;
 
   PetscFunctionBegin;
   PetscCall(MatGetFactor(A, MATSOLVERPETSC, ftype, F));
   if (!*F) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscNew(&f));
-  PetscCall(PetscContainerCreate(PETSC_COMM_SELF, &container));
-  PetscCall(PetscContainerSetPointer(container, f));
-  PetscCall(PetscContainerSetCtxDestroy(container, MatFactorAMBDestroy));
-  PetscCall(PetscObjectCompose((PetscObject)*F, FACTOR_NAME, (PetscObject)container));
-  PetscCall(PetscContainerDestroy(&container));
+  PetscCall(PetscAMBObjectContainerCompose((PetscObject)*F, FACTOR_NAME, f, MatFactorAMBDestroy));
   f->symmetric   = (PetscBool)(ftype == MAT_FACTOR_ICC);
   f->solve[0]    = (*F)->ops->solve;
   f->solve[1]    = (*F)->ops->solvetranspose;

@@ -126,12 +126,8 @@ static PetscErrorCode SORSetDiagonal(Mat A, MatSORAMB *s, PetscReal omega, Petsc
 /* Gets the context of a matrix whose MatSOR() belongs to petsc-amb, or NULL */
 static PetscErrorCode SORGet(Mat A, MatSORAMB **s)
 {
-  PetscContainer container;
-
   PetscFunctionBegin;
-  *s = NULL;
-  PetscCall(PetscObjectQuery((PetscObject)A, SOR_NAME, (PetscObject *)&container));
-  if (container) PetscCall(PetscContainerGetPointer(container, (void **)s));
+  PetscCall(PetscAMBObjectContainerQuery((PetscObject)A, SOR_NAME, (void **)s));
   if (*s && (*s)->owner != A) *s = NULL; /* MatHeaderMerge() leaves the operation, and another matrix's container */
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -318,8 +314,7 @@ static PetscErrorCode MatSOR_AMB(Mat A, Vec b, PetscReal omega, MatSORType flag,
 
 PetscErrorCode MatSORAMBInstall(Mat A)
 {
-  PetscContainer container;
-  MatSORAMB     *s;
+  MatSORAMB *s;
 
   PetscFunctionBegin;
   if (!MatShadowIsSequential(A) || (A->ops->sor != MatAIJGetBase(A)->sor && A->ops->sor != MatSOR_AMB)) PetscFunctionReturn(PETSC_SUCCESS);
@@ -328,11 +323,7 @@ PetscErrorCode MatSORAMBInstall(Mat A)
     PetscCall(PetscNew(&s));
     s->owner   = A;
     s->pattern = A->nonzerostate;
-    PetscCall(PetscContainerCreate(PETSC_COMM_SELF, &container));
-    PetscCall(PetscContainerSetPointer(container, s));
-    PetscCall(PetscContainerSetCtxDestroy(container, SORDestroy));
-    PetscCall(PetscObjectCompose((PetscObject)A, SOR_NAME, (PetscObject)container));
-    PetscCall(PetscContainerDestroy(&container));
+    PetscCall(PetscAMBObjectContainerCompose((PetscObject)A, SOR_NAME, s, SORDestroy));
   }
   A->ops->sor = MatSOR_AMB; /* a matrix that was deferred has PETSc's again */
   PetscFunctionReturn(PETSC_SUCCESS);

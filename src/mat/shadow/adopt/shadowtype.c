@@ -59,6 +59,7 @@ static PetscErrorCode MatShadowSetFromOptions(Mat A, MatShadow *s)
 PetscErrorCode MatShadowCompose(Mat A, const MatShadowFormat *format, const MatShadow *parent, MatShadow **shadow)
 {
   MatShadow *s;
+
   PetscFunctionBegin;
   PetscCall(PetscNew(&s));
   PetscCall(PetscCalloc1(format->params_size, (char **)&s->params));

@@ -15,12 +15,8 @@ extern PetscErrorCode PCBlocksRegister(void);
 
 PetscErrorCode PCBlocksGet(PC pc, PCBlocks **c)
 {
-  PetscContainer container;
-
   PetscFunctionBegin;
-  *c = NULL;
-  PetscCall(PetscObjectQuery((PetscObject)pc, BLOCKS_NAME, (PetscObject *)&container));
-  if (container) PetscCall(PetscContainerGetPointer(container, (void **)c));
+  PetscCall(PetscAMBObjectContainerQuery((PetscObject)pc, BLOCKS_NAME, (void **)c));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -273,8 +269,7 @@ static PetscErrorCode (*create[2])(PC); /* PETSc's, of PCBJACOBI and PCASM */
 
 static PetscErrorCode PCCreate_Blocks(PC pc, PetscBool schwarz)
 {
-  PetscContainer container;
-  PCBlocks      *c;
+  PCBlocks *c;
 
   PetscFunctionBegin;
   PetscCall((*create[schwarz])(pc));
@@ -284,11 +279,7 @@ static PetscErrorCode PCCreate_Blocks(PC pc, PetscBool schwarz)
   c->view        = pc->ops->view;
   pc->ops->setup = PCSetUp_Blocks;
   pc->ops->view  = PCView_Blocks;
-  PetscCall(PetscContainerCreate(PETSC_COMM_SELF, &container));
-  PetscCall(PetscContainerSetPointer(container, c));
-  PetscCall(PetscContainerSetCtxDestroy(container, PCBlocksDestroy));
-  PetscCall(PetscObjectCompose((PetscObject)pc, BLOCKS_NAME, (PetscObject)container));
-  PetscCall(PetscContainerDestroy(&container));
+  PetscCall(PetscAMBObjectContainerCompose((PetscObject)pc, BLOCKS_NAME, c, PCBlocksDestroy));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
