@@ -179,13 +179,15 @@ PetscErrorCode MatHaloExpect(Mat A, PetscBool transpose)
 PetscErrorCode MatHaloGetPeer(Mat A, MatHalo **halo)
 {
   MatShadow *s;
+  MatHalo   *h;
 
   PetscFunctionBegin;
   *halo = NULL;
   PetscCall(MatHaloExpect(A, PETSC_FALSE));
   PetscCall(MatShadowQuery(A, &s));
-  if (!s || s->owner != A || !MatAIJIsCUSPARSE(A) || !s->halo) PetscFunctionReturn(PETSC_SUCCESS);
-  if (((MatHalo *)s->halo)->chosen && ((MatHalo *)s->halo)->path == MAT_SHADOW_HALO_PEER) *halo = (MatHalo *)s->halo;
+  if (!s || s->owner != A || !MatAIJIsCUSPARSE(A)) PetscFunctionReturn(PETSC_SUCCESS);
+  h = (MatHalo *)s->halo;
+  if (h && h->chosen && h->path == MAT_SHADOW_HALO_PEER) *halo = h;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -19,7 +19,8 @@
 
    Where boxes of 32 rows have far fewer levels than rows, a tile is a box (factorruncuda.cu), and a level takes the latency once.
 
-   Work space: two numbers a row and right-hand side, or a position of a box. The positions of U's rows differ from those of L, and each launch restores the NaNs that the other one needs.
+   Work space: two numbers for each row, or with boxes for each position, and right-hand side. A row has one position for L and another for U, and each launch restores the
+   NaNs that the other one needs.
 
    Complexity: O(nonzeros) for the analysis, once a pattern.
 

@@ -24,13 +24,16 @@ PetscErrorCode HashGEMMColumnsCreate(PetscInt first, PetscInt n, PetscInt nknown
   else nmore = sorted;
   PetscCall(PetscMergeIntArray(nknown, known, nmore, more, &c->nglobal, &c->global));
   PetscCall(PetscFree(more));
-  HashGEMMColumnsCount(c);
+  c->nbelow = HashGEMMCountBelow(c->nglobal, c->global, first);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-void HashGEMMColumnsCount(HashGEMMColumns *c)
+PetscInt HashGEMMCountBelow(PetscInt n, const PetscInt global[], PetscInt first)
 {
-  for (c->nbelow = 0; c->nbelow < c->nglobal && c->global[c->nbelow] < c->first;) c->nbelow++;
+  PetscInt below = 0;
+
+  while (below < n && global[below] < first) below++;
+  return below;
 }
 
 /* The columns of other processes that occur in the first m rows of the local product */

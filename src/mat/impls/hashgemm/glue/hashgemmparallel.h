@@ -7,8 +7,8 @@
 #include "sys/sysnumbers.h"
 #include "mat/impls/hashgemm/glue/hashgemm.h"
 
-/* Copies of rows of other processes. Each process sends runs of its entries, one for each row, in ascending order of global columns; a PetscSF would know each entry by itself. Entry k of n has place[k] in the arrays of
-   the rows that the copies were put into. */
+/* Copies of rows of other processes. Each process sends runs of its entries, one for each row, in ascending order of global columns; a PetscSF would have each entry by itself. Entry k
+   of n is at place[k] in the arrays of the local matrix with these rows. */
 struct _HashGEMMHalo {
   MPI_Comm     comm; /* MPI_COMM_NULL: there is no halo */
   PetscMPIInt  tag, nfrom, *from, nto, *to;
@@ -46,7 +46,7 @@ struct _HashGEMMParallel {
 };
 
 extern PetscErrorCode HashGEMMColumnsCreate(PetscInt first, PetscInt n, PetscInt nknown, const PetscInt known[], PetscInt nentry, const PetscInt entries[], HashGEMMColumns *c);
-extern void           HashGEMMColumnsCount(HashGEMMColumns *c); /* sets nbelow */
+extern PetscInt       HashGEMMCountBelow(PetscInt n, const PetscInt global[], PetscInt first); /* how many of the ascending columns come before column `first` */
 extern PetscErrorCode HashGEMMColumnsUsed(HashGEMMParallel *q, PetscInt m, PetscInt *nused, PetscInt **used);
 extern PetscErrorCode HashGEMMColumnsMap(const HashGEMMColumns *c, PetscInt nknown, const PetscInt known[], PetscInt **map);
 extern PetscErrorCode HashGEMMHaloDestroy(HashGEMMHalo *halo);

@@ -82,6 +82,19 @@ static PetscErrorCode HashGEMMDeviceGetKnown(Mat A, HashGEMMDeviceParallel *d, H
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Copies the n ghost columns on the device to c, and waits for the device */
+static PetscErrorCode HashGEMMDeviceFetchColumns(int n, const int *global, HashGEMMColumns *c)
+{
+  PetscFunctionBegin;
+  c->nglobal = n;
+  PetscCall(PetscMalloc1(n, &c->global));
+  if (n) PetscCallCUDA(cudaMemcpyAsync(c->global, global, n * sizeof(*c->global), cudaMemcpyDeviceToHost, PetscDefaultCudaStream));
+  PetscCallCUDA(cudaStreamSynchronize(PetscDefaultCudaStream));
+  PetscCall(PetscLogGpuToCpu(n * sizeof(*c->global)));
+  c->nbelow = HashGEMMCountBelow(n, c->global, c->first);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Takes note that so many bytes were not there, unless done */
 static void HashGEMMDeviceNote(PetscBool done, double bytes, SpgemmInfo *info, SysStatus *status)
 {
@@ -229,9 +242,9 @@ static PetscErrorCode HashGEMMDevicePackWanted(Mat B, HashGEMMParallel *q, size_
   }
   PetscCall(HashGEMMDeviceGetBlocks(B, block));
   PetscCall(MatMPIAIJGetSeqAIJ(B, NULL, &o, &garray));
-  source.d = block[0];
-  source.o = block[1];
-  while (source.nbelow < o->cmap->n && garray[source.nbelow] < B->cmap->rstart) source.nbelow++;
+  source.d      = block[0];
+  source.o      = block[1];
+  source.nbelow = (int)HashGEMMCountBelow(o->cmap->n, garray, B->cmap->rstart);
   if (columns) PetscCall(HashGEMMDeviceGetKnown(B, d, &known, &done));
   if (columns) source.global = known.global;
   PetscCall(HashGEMMDeviceCheck(HashGEMMDevicePack(&source, h->nrun, d->wanted, d->wanted + h->nrun, columns ? *columns : NULL, values ? *values : NULL, PetscDefaultCudaStream), &done));
@@ -282,7 +295,7 @@ PetscErrorCode HashGEMMDeviceMakeLeft(Mat A, PetscBool square, HashGEMMParallel 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The columns of the right factor: ghosts of B and those of the rows that came */
+/* Sets the columns of the right factor: the ghosts of B, and the columns of the received rows that belong to other processes */
 static PetscErrorCode HashGEMMDeviceMakeColumns(Mat B, const int *columns, HashGEMMParallel *q, PetscBool *done)
 {
   HashGEMMDeviceParallel *d = q->device;
@@ -300,12 +313,7 @@ static PetscErrorCode HashGEMMDeviceMakeColumns(Mat B, const int *columns, HashG
     d->known  = NULL;
   }
   if (!*done) PetscFunctionReturn(PETSC_SUCCESS);
-  c->nglobal = n;
-  PetscCall(PetscMalloc1(n, &c->global));
-  if (n) PetscCallCUDA(cudaMemcpyAsync(c->global, d->global, n * sizeof(*c->global), cudaMemcpyDeviceToHost, PetscDefaultCudaStream));
-  PetscCallCUDA(cudaStreamSynchronize(PetscDefaultCudaStream));
-  PetscCall(PetscLogGpuToCpu(n * sizeof(*c->global)));
-  HashGEMMColumnsCount(c);
+  PetscCall(HashGEMMDeviceFetchColumns(n, d->global, c));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -582,7 +590,7 @@ static PetscErrorCode HashGEMMDeviceSum(HashGEMMDeviceParallel *d, const PetscSc
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The ghosts of the result: those that the first m rows use, and those of the rows that came */
+/* Sets the ghosts of the result: the columns of other processes in the first m rows and in the received rows */
 static PetscErrorCode HashGEMMDeviceMakeFinal(PetscInt m, const int *columns, PetscInt N, HashGEMMParallel *q, HashGEMMColumns *c, int **global, PetscBool *done)
 {
   const HashGEMMDeviceColumns before = HashGEMMDeviceGetColumns(q);
@@ -593,13 +601,8 @@ static PetscErrorCode HashGEMMDeviceMakeFinal(PetscInt m, const int *columns, Pe
   PetscCall(HashGEMMDeviceMark(m, q, &used));
   PetscCall(HashGEMMDeviceCheck(HashGEMMDeviceListGhosts(&before, used, q->sent.n, columns, (int)N, global, &n, PetscDefaultCudaStream), done));
   MatAIJPoolRelease(used);
-  *c = (HashGEMMColumns){.first = q->columns.first, .n = q->columns.n, .nglobal = *done ? n : 0};
-  PetscCall(PetscMalloc1(c->nglobal, &c->global));
-  if (!*done || !n) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCallCUDA(cudaMemcpyAsync(c->global, *global, n * sizeof(*c->global), cudaMemcpyDeviceToHost, PetscDefaultCudaStream));
-  PetscCallCUDA(cudaStreamSynchronize(PetscDefaultCudaStream));
-  PetscCall(PetscLogGpuToCpu(n * sizeof(*c->global)));
-  HashGEMMColumnsCount(c);
+  *c = (HashGEMMColumns){.first = q->columns.first, .n = q->columns.n};
+  PetscCall(HashGEMMDeviceFetchColumns(*done ? n : 0, *global, c));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -120,7 +120,7 @@ SYS_DEVICE SysStatus AggDevicePack(SysInt n, const SysInt *list, size_t size, co
 SYS_DEVICE SysStatus AggDeviceUnpack(SysInt n, const SysInt *list, size_t size, const void *from, void *to, SysStream stream) SYS_STUB(SYS_SUCCESS);
 SYS_DEVICE SysStatus AggDeviceAddUp(SysInt n, const SysInt *list, const SysInt *from, SysInt *to, SysStream stream) SYS_STUB(SYS_SUCCESS);
 
-/* The same with words of 8 bytes for entries of 1, 4 or 8 bytes; without a list entry k is word k */
+/* The same with words of 8 bytes for entries of 1 or 4 bytes; without a list entry k is word k */
 SYS_DEVICE SysStatus AggDevicePackWords(SysInt n, const SysInt *list, size_t size, const void *from, uint64_t *to, SysStream stream) SYS_STUB(SYS_SUCCESS);
 SYS_DEVICE SysStatus AggDeviceUnpackWords(SysInt n, size_t size, const uint64_t *from, void *to, SysStream stream) SYS_STUB(SYS_SUCCESS);
 SYS_DEVICE SysStatus AggDeviceAddUpWords(SysInt n, const SysInt *list, const uint64_t *from, SysInt *to, SysStream stream) SYS_STUB(SYS_SUCCESS);

@@ -80,8 +80,7 @@ SysStatus AggDevicePackWords(SysInt n, const SysInt *list, size_t size, const vo
 {
   const unsigned blocks = SysBlocksLoop(n);
 
-  if (size == 8) AggPackWordsKernel<<<blocks, SYS_THREADS, 0, stream>>>(n, list, (const uint64_t *)from, to);
-  else if (size == 4) AggPackWordsKernel<<<blocks, SYS_THREADS, 0, stream>>>(n, list, (const uint32_t *)from, to);
+  if (size == 4) AggPackWordsKernel<<<blocks, SYS_THREADS, 0, stream>>>(n, list, (const uint32_t *)from, to);
   else AggPackWordsKernel<<<blocks, SYS_THREADS, 0, stream>>>(n, list, (const uint8_t *)from, to);
   SYS_CUDA(cudaGetLastError());
   return SYS_SUCCESS;
@@ -91,8 +90,7 @@ SysStatus AggDeviceUnpackWords(SysInt n, size_t size, const uint64_t *from, void
 {
   const unsigned blocks = SysBlocksLoop(n);
 
-  if (size == 8) AggUnpackWordsKernel<<<blocks, SYS_THREADS, 0, stream>>>(n, from, (uint64_t *)to);
-  else if (size == 4) AggUnpackWordsKernel<<<blocks, SYS_THREADS, 0, stream>>>(n, from, (uint32_t *)to);
+  if (size == 4) AggUnpackWordsKernel<<<blocks, SYS_THREADS, 0, stream>>>(n, from, (uint32_t *)to);
   else AggUnpackWordsKernel<<<blocks, SYS_THREADS, 0, stream>>>(n, from, (uint8_t *)to);
   SYS_CUDA(cudaGetLastError());
   return SYS_SUCCESS;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   Levels of several processes on their devices. In order: all processes agree whether a step succeeded; the exchange of ghost entries, through pinned
-   memory; and the steps of a set-up that need other processes: transposed edges, the tentative prolongator, and the columns of the prolongator.
+   Levels of several processes on their devices. In order: all processes agree whether a step succeeded; the exchange of ghost entries, between GPUs that
+   reach each other's memory or through pinned memory; and the steps of a set-up that need other processes: transposed edges, the tentative prolongator, and the columns of the prolongator.
 
    A vertex leaves if its aggregate belongs to another process, its owner, where the vertex is a guest: the owner factors all rows of an aggregate.
 */
@@ -180,7 +180,8 @@ int AmbAggHaloAddUp(void *ctx, SysInt array[])
 
 /* ------------------------------------------------- graph ------------------------------------------------- */
 
-/* Gets the transposed edges of other processes that end here, with local numbers. *fits becomes PETSC_FALSE if more come than go, as with an unsymmetric pattern. */
+/* Exchanges the transposed edges between processes. *come gets the ncome received edges, in global numbers and in pinned memory, valid until the next exchange. *fits becomes PETSC_FALSE
+   if this process receives more edges than it sends: the pattern is not symmetric. */
 PetscErrorCode AmbAggParallelSymmetrize(AmbAggLevel *level, PetscInt *ncome, AggEdge **come, SysStatus *status, PetscBool *fits)
 {
   AmbAggHalo     *h = level->halo;
