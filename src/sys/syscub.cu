@@ -6,6 +6,7 @@
 #include <thrust/iterator/counting_iterator.h>
 
 #include "sys/syscub.cuh"
+#include "sys/syscuda.cuh"
 
 template <class Key>
 cudaError_t SysSortPairs(void *work, size_t &bytes, const Key *key, Key *sorted, const int *value, int *permuted, int n, int end, cudaStream_t stream)
@@ -24,6 +25,17 @@ cudaError_t SysSortPairs(void *work, size_t &bytes, const unsigned *key, unsigne
 cudaError_t SysSortPairsDescending(void *work, size_t &bytes, const unsigned *key, unsigned *sorted, const int *value, int *permuted, int n, int end, cudaStream_t stream)
 {
   return cub::DeviceRadixSort::SortPairsDescending(work, bytes, key, sorted, value, permuted, n, 0, end, stream);
+}
+
+static __global__ void __launch_bounds__(SYS_THREADS) SysNumberKernel(int64_t n, int *list)
+{
+  SYS_FOR_EACH(k, n) list[k] = (int)k;
+}
+
+cudaError_t SysNumber(int64_t n, int *list, cudaStream_t stream)
+{
+  SysNumberKernel<<<SysBlocksLoop(n), SYS_THREADS, 0, stream>>>(n, list);
+  return cudaPeekAtLastError();
 }
 
 cudaError_t SysSortKeys(void *work, size_t &bytes, unsigned long long *key[2], int n, int end, cudaStream_t stream)

@@ -57,6 +57,9 @@ cudaError_t SysSortPairs(void *work, size_t &bytes, const Key *key, Key *sorted,
 cudaError_t SysSortPairs(void *work, size_t &bytes, const unsigned *key, unsigned *sorted, const uint16_t *value, uint16_t *permuted, int n, int end, cudaStream_t);
 cudaError_t SysSortPairsDescending(void *work, size_t &bytes, const unsigned *key, unsigned *sorted, const int *value, int *permuted, int n, int end, cudaStream_t);
 
+/* Sets list[k] = k, as the values of pairs whose sort finds an order */
+cudaError_t SysNumber(int64_t n, int *list, cudaStream_t);
+
 /* Sorts the n keys in key[0] by bits 0 to end - 1, with key[1] as second buffer; swaps key[0] and key[1] if the sorted keys are in the second one */
 cudaError_t SysSortKeys(void *work, size_t &bytes, unsigned long long *key[2], int n, int end, cudaStream_t);
 

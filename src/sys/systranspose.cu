@@ -6,13 +6,6 @@
 #include "sys/syscuda.cuh"
 #include "sys/systranspose.cuh"
 
-static __global__ void __launch_bounds__(SYS_THREADS) SysTransposeNumber(int n, int *a)
-{
-  const int64_t k = blockIdx.x * (int64_t)SYS_THREADS + threadIdx.x;
-
-  if (k < n) a[k] = (int)k;
-}
-
 /* Finds each column's first sorted entry */
 static __global__ void __launch_bounds__(SYS_THREADS) SysTransposeOffsets(int n, int nz, const int *column, int *i)
 {
@@ -51,9 +44,9 @@ cudaError_t SysTransposePattern(const SysCSR *A, void *work, size_t bytes, int *
   size_t    sort = bytes - 2 * SysTransposeList(nz);
 
   if (nz) {
-    cudaError_t error;
+    cudaError_t error = SysNumber(nz, number, stream);
 
-    SysTransposeNumber<<<SysBlocks(nz), SYS_THREADS, 0, stream>>>(nz, number);
+    if (error != cudaSuccess) return error;
     error = SysSortPairs((char *)work + 2 * SysTransposeList(nz), sort, A->j, column, number, from, nz, SysBits((int64_t)n - 1), stream);
     if (error != cudaSuccess) return error;
     SysTransposeRows<<<SysBlocks(nz), SYS_THREADS, 0, stream>>>(m, nz, A->i, from, j);

@@ -32,11 +32,6 @@ SysStatus FactorCompose(int64_t n, const int *from, const int *map, int *to, cud
   return n ? SysLaunch(FactorComposeKernel, SysBlocksLoop(n), SYS_THREADS, 0, stream, n, from, map, to) : SYS_SUCCESS;
 }
 
-static __global__ void __launch_bounds__(SYS_THREADS) FactorCountKernel(int64_t n, int *list)
-{
-  SYS_FOR_EACH(k, n) list[k] = (int)k;
-}
-
 /* The lengths of rows, and 0 at the end */
 static __global__ void __launch_bounds__(SYS_THREADS) FactorLengthKernel(FactorRows T, int *length)
 {
@@ -117,7 +112,7 @@ SysStatus FactorTranspose(const FactorRows *T, SysScratch *result, FactorRows *R
   }
   if (nz) {
     SYS_CALL(SysLaunch(FactorListKernel, SysBlocksLoop(T->n), SYS_THREADS, 0, stream, *T, (const int *)offset, column, row, from));
-    SYS_CALL(SysLaunch(FactorCountKernel, SysBlocksLoop(nz), SYS_THREADS, 0, stream, (int64_t)nz, count));
+    SYS_CUDA(SysNumber(nz, count, stream));
     SYS_CUDA(SysSortPairs(NULL, bytes, (const int *)column, sorted, (const int *)count, order, nz, SysBits(T->n), stream));
     SYS_CALL(SysDeviceAllocate(&work.memory, bytes));
     SYS_CUDA(SysSortPairs(work.memory, bytes, (const int *)column, sorted, (const int *)count, order, nz, SysBits(T->n), stream));
@@ -190,7 +185,7 @@ SysStatus FactorOrder(const FactorRows *T, int upper, int *row, int *place, int 
   SYS_CUDA(cudaMemsetAsync(level, 0xff, n * sizeof(*level), stream));
   SYS_CUDA(cudaMemsetAsync(ticket, 0, sizeof(*ticket), stream));
   SYS_CALL(SysLaunch(FactorLevelKernel, blocks, FACTOR_THREADS, 0, stream, *T, upper, level, ticket));
-  SYS_CALL(SysLaunch(FactorCountKernel, SysBlocksLoop(T->n), SYS_THREADS, 0, stream, T->n, count));
+  SYS_CUDA(SysNumber(T->n, count, stream));
   SYS_CUDA(SysSortPairs(NULL, bytes, (const int *)level, sorted, (const int *)count, row, (int)T->n, SysBits(T->n), stream));
   SYS_CALL(SysDeviceAllocate(&work.memory, bytes));
   SYS_CUDA(SysSortPairs(work.memory, bytes, (const int *)level, sorted, (const int *)count, row, (int)T->n, SysBits(T->n), stream));

@@ -105,11 +105,6 @@ static __global__ void __launch_bounds__(SYS_THREADS) FactorRunPlaceKernel(int64
   SYS_FOR_EACH(k, boxes) place[box[k]] = (int)k;
 }
 
-static __global__ void __launch_bounds__(SYS_THREADS) FactorRunNumberKernel(int64_t boxes, int *list)
-{
-  SYS_FOR_EACH(k, boxes) list[k] = (int)k;
-}
-
 /* The row and the place of each position; at: of each row in the order of its runs */
 static __global__ void __launch_bounds__(SYS_THREADS) FactorRunOrderKernel(int64_t n, int upper, const int *slot, const int *box, int *row, int *place)
 {
@@ -178,7 +173,7 @@ SysStatus FactorRuns(const FactorRows *T, int upper, SysScratch *scratch, int **
   SYS_CUDA(cudaMemcpyAsync(got, found, sizeof(got), cudaMemcpyDeviceToHost, stream));
   SYS_CUDA(cudaStreamSynchronize(stream));
   if (got[1]) return SYS_SUCCESS;
-  SYS_CALL(SysLaunch(FactorRunNumberKernel, SysBlocksLoop(count), SYS_THREADS, 0, stream, (int64_t)count, first));
+  SYS_CUDA(SysNumber(count, first, stream));
   SYS_CUDA(SysSortPairs(NULL, bytes, (const int *)level, sorted, (const int *)first, order, count, SysBits(most), stream));
   SYS_CALL(SysDeviceAllocate(&sort.memory, bytes));
   SYS_CUDA(SysSortPairs(sort.memory, bytes, (const int *)level, sorted, (const int *)first, order, count, SysBits(most), stream));

@@ -421,13 +421,6 @@ static __global__ void __launch_bounds__(SYS_THREADS) HashGEMMCameTermsKernel(Ha
   }
 }
 
-static __global__ void __launch_bounds__(SYS_THREADS) HashGEMMCountKernel(int n, int *__restrict__ number)
-{
-  const int k = (int)(blockIdx.x * SYS_THREADS + threadIdx.x);
-
-  if (k < n) number[k] = k;
-}
-
 static __global__ void __launch_bounds__(SYS_THREADS) HashGEMMPermuteKernel(int n, const int *__restrict__ order, const int *__restrict__ x, int *__restrict__ y)
 {
   const int k = (int)(blockIdx.x * SYS_THREADS + threadIdx.x);
@@ -486,7 +479,7 @@ SysStatus HashGEMMDeviceSumPattern(const HashGEMMDeviceSums *s, const HashGEMMDe
   }
   SYS_CALL(SysLaunch(HashGEMMOwnTermsKernel, SysBlocks((int64_t)s->n * HASHGEMM_ROW_LANES, SYS_THREADS), SYS_THREADS, 0, q, *s, *before, *c, i, j, sum[0], column[0], source));
   SYS_CALL(SysLaunch(HashGEMMCameTermsKernel, SysBlocks((int64_t)s->ncame * HASHGEMM_ROW_LANES, SYS_THREADS), SYS_THREADS, 0, q, *s, *c, columns, sum[0], column[0], source));
-  SYS_CALL(SysLaunch(HashGEMMCountKernel, blocks, SYS_THREADS, 0, q, n, order[0]));
+  SYS_CUDA(SysNumber(n, order[0], q));
   SYS_CUDA(SysSortPairs(work, bytes, (const int *)column[0], column[1], (const int *)order[0], order[1], n, bits, q));
   SYS_CALL(SysLaunch(HashGEMMPermuteKernel, blocks, SYS_THREADS, 0, q, n, (const int *)order[1], (const int *)sum[0], sum[1]));
   SYS_CUDA(SysSortPairs(work, bytes, (const int *)sum[1], sum[0], (const int *)order[1], order[0], n, sumbits, q));

@@ -8,11 +8,6 @@
 #include "sys/syscub.cuh"
 #include "mat/impls/nus/cuda/nuscuda.cuh"
 
-static __global__ void NusSplitIota(int64_t n, int *a)
-{
-  SYS_FOR_EACH(k, n) a[k] = (int)k;
-}
-
 static __global__ void NusSplitCountColumns(int64_t nz, const int *j, unsigned *count)
 {
   SYS_FOR_EACH(k, nz) atomicAdd(count + j[k], 1);
@@ -82,7 +77,7 @@ SysStatus NusDeviceRank(const SysCSR *csr, NusRanking *R, cudaStream_t stream)
   R->temporary = R->s.memory + 4 * list;
   SYS_CUDA(cudaMemsetAsync(R->count, 0, sizeof(*R->count) * (size_t)n, stream));
   NusSplitCountColumns<<<SysBlocksLoop(csr->nz), SYS_THREADS, 0, stream>>>(csr->nz, csr->j, R->count);
-  NusSplitIota<<<SysBlocksLoop(n), SYS_THREADS, 0, stream>>>(n, R->column);
+  SYS_CUDA(SysNumber(n, R->column, stream));
   SYS_CUDA(SysSortPairsDescending(R->temporary, R->sort, R->count, R->counted, R->column, R->ranked, n, 32, stream));
   SYS_CUDA(cudaPeekAtLastError());
   return SYS_SUCCESS;
@@ -142,7 +137,7 @@ SysStatus NusDeviceSplit(NusDevice *A, const SysCSR *csr, NusRanking *R, int nse
   if (nonuniform) SYS_CALL(NusSplitOrderColumns(A, csr, R, segment, place, gathered, stream));
   else NusSplitSegmentByWidth<<<SysBlocksLoop(csr->n), SYS_THREADS, 0, stream>>>(csr->n, A->params.width[1], segment);
   NusSplitSegmentsOfEntries<<<SysBlocksLoop(nz), SYS_THREADS, 0, stream>>>(nz, csr->j, segment, key);
-  NusSplitIota<<<SysBlocksLoop(nz), SYS_THREADS, 0, stream>>>(nz, number);
+  SYS_CUDA(SysNumber(nz, number, stream));
   SYS_CUDA(SysSortPairs(temporary, sort, key, sorted, number, from, nz, bits, stream));
   NusSplitColumns<<<SysBlocksLoop(nz), SYS_THREADS, 0, stream>>>(nz, csr->j, nonuniform ? place : NULL, from, col);
   NusSplitBegins<<<1, SYS_THREADS, 0, stream>>>(nsegment, nz, sorted, begin);
