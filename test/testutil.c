@@ -804,28 +804,25 @@ static PetscErrorCode DiffMultTransposes(TestDiff *d, Mat A, Mat R, Vec right, V
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode TestDiffMult(TestDiff *d, Mat A, Mat R, Vec scale)
+static PetscErrorCode DiffWithVecs(TestDiff *d, Mat A, Mat R, Vec scale, PetscErrorCode (*diff)(TestDiff *, Mat, Mat, Vec, Vec, Vec))
 {
   Vec right, left;
 
   PetscFunctionBeginUser;
   PetscCall(MatCreateVecs(R, &right, &left));
-  PetscCall(DiffMults(d, A, R, right, left, scale));
-  PetscCall(VecDestroy(&right));
-  PetscCall(VecDestroy(&left));
+  PetscCall((*diff)(d, A, R, right, left, scale));
+  PetscCall(TestDestroy(&right, &left));
   PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode TestDiffMult(TestDiff *d, Mat A, Mat R, Vec scale)
+{
+  return DiffWithVecs(d, A, R, scale, DiffMults);
 }
 
 PetscErrorCode TestDiffMultTranspose(TestDiff *d, Mat A, Mat R, Vec scale)
 {
-  Vec right, left;
-
-  PetscFunctionBeginUser;
-  PetscCall(MatCreateVecs(R, &right, &left));
-  PetscCall(DiffMultTransposes(d, A, R, right, left, scale));
-  PetscCall(VecDestroy(&right));
-  PetscCall(VecDestroy(&left));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return DiffWithVecs(d, A, R, scale, DiffMultTransposes);
 }
 
 PetscErrorCode TestDiffRows(TestDiff *d, Mat A, Mat R)
