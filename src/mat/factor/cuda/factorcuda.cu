@@ -53,7 +53,7 @@ static __global__ void __launch_bounds__(FACTOR_THREADS) FactorSolveKernel(Facto
     const bool leader = lane % LANES == 0 && p < T.n;
     SysScalar *w      = result + (int64_t)c * T.room;
     SysScalar  sum = 0, after          = 1, value[FACTOR_CHUNK], have[FACTOR_CHUNK];
-    int        column[FACTOR_CHUNK], k = 0;
+    int        column[FACTOR_CHUNK], k = 0, target = -1;
     bool       done = p >= T.n;
 
     if (leader) {
@@ -62,6 +62,7 @@ static __global__ void __launch_bounds__(FACTOR_THREADS) FactorSolveKernel(Facto
       sum = b[c * ldb + source];
       if (T.before) sum *= T.before[p];
       if (T.after) after = T.after[p];
+      if (x) target = T.target[p]; /* early: the warp would wait for it before it takes the next tile */
       if (clear) FactorClear(T, clear + (int64_t)c * T.room, p);
       if (clear_b) clear_b[(int64_t)c * T.room + source] = FACTOR_MISSING;
     }
@@ -122,11 +123,7 @@ static __global__ void __launch_bounds__(FACTOR_THREADS) FactorSolveKernel(Facto
         if (leader) {
           sum *= after;
           FactorWrite(w + p, FactorIsMissing(sum) ? FACTOR_NOT_A_NUMBER : sum);
-          if (x) {
-            const int target = T.target[p];
-
-            if (target >= 0) x[c * ldx + target] = sum;
-          }
+          if (target >= 0) x[c * ldx + target] = sum;
         }
       }
       if (__all_sync(SYS_ALL_LANES, done)) break;
@@ -253,16 +250,17 @@ static __global__ void __launch_bounds__(FACTOR_THREADS) FactorNodeKernel(Factor
     const bool leader = lane % LANES == 0 && p < nodes;
     SysScalar *w      = result + (int64_t)c * T.room;
     SysScalar  sum[BS], after[BS], inner[BS * (BS - 1) / 2], have[BS], value[BS * BS], later[BS * BS];
-    int        column, ahead, k = 0;
+    int        column, ahead, target[BS], k = 0;
     bool       done = p >= nodes;
 
     column = FactorNodeLoad<BS>(T, first, steps > 0, lane, value);
     ahead  = FactorNodeLoad<BS>(T, first + 1, steps > 1, lane, later);
 #pragma unroll
     for (int s = 0; s < BS; s++) {
-      sum[s]   = 0;
-      after[s] = 1;
-      have[s]  = column < 0 ? 0 : FACTOR_MISSING;
+      sum[s]    = 0;
+      after[s]  = 1;
+      target[s] = -1;
+      have[s]   = column < 0 ? 0 : FACTOR_MISSING;
       if (leader) {
         const int64_t at     = (int64_t)p * BS + s;
         const int     source = T.source[at];
@@ -270,6 +268,7 @@ static __global__ void __launch_bounds__(FACTOR_THREADS) FactorNodeKernel(Factor
         sum[s] = b[c * ldb + source];
         if (T.before) sum[s] *= T.before[at];
         if (T.after) after[s] = T.after[at];
+        if (x) target[s] = T.target[at];
         if (clear) FactorClear(T, clear + (int64_t)c * T.room, (int)at);
         if (clear_b) clear_b[(int64_t)c * T.room + source] = FACTOR_MISSING;
       }
@@ -327,11 +326,7 @@ static __global__ void __launch_bounds__(FACTOR_THREADS) FactorNodeKernel(Factor
             for (int u = 0; u < s; u++) all[s] += inner[s * (s - 1) / 2 + u] * all[u];
             all[s] *= after[s];
             FactorWrite(w + at, all[s]);
-            if (x) {
-              const int target = T.target[at];
-
-              if (target >= 0) x[c * ldx + target] = all[s];
-            }
+            if (target[s] >= 0) x[c * ldx + target[s]] = all[s];
           }
         }
         done = done || over;
