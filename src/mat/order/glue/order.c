@@ -47,7 +47,6 @@ static PetscErrorCode MatGetOrdering_AMBColor(Mat A, MatOrderingType type, IS *r
   status = OrderColour(&csr, bs, ORDER_ROWS, perm, &colours);
   if (!aij) PetscCall(MatRestoreRowIJ(A, 0, PETSC_FALSE, PETSC_TRUE, &n, &csr.i, &csr.j, &done));
   if (status != SYS_SUCCESS) PetscCall(PetscFree(perm));
-  PetscCheck(status != SYS_TOO_LARGE, PETSC_COMM_SELF, PETSC_ERR_SUP, "MATORDERINGAMBCOLOR: more entries than half of 2^31; use -pc_factor_mat_ordering_type natural, or a PETSc with 64-bit indices");
   PetscCheck(status == SYS_SUCCESS, PETSC_COMM_SELF, PETSC_ERR_MEM, "MATORDERINGAMBCOLOR: memory is short; use -pc_factor_mat_ordering_type natural");
   PetscCall(PetscInfo(A, "Ordering by %d colors\n", (int)colours));
   PetscCall(ISCreateGeneral(PETSC_COMM_SELF, (PetscInt)csr.m, perm, PETSC_OWN_POINTER, rows));

@@ -8,7 +8,7 @@
 
    Large blocks keep most of the original order, and so the quality of a factor; small ones give fewer levels.
 
-   Work space: the graph of A + A^T without the diagonal, and six numbers a row. Complexity: O(nonzeros).
+   Work space: six numbers a row. Complexity: O(nonzeros).
 
    Source: T. Iwashita, H. Nakashima, Y. Takahashi, "Algebraic block multi-color ordering method for parallel multi-threaded sparse triangular solver in ICCG method",
    IPDPS 2012.
