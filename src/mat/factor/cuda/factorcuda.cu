@@ -14,6 +14,8 @@
 
 struct FactorDevice_ {
   FactorTriangle triangle[2];
+  int            begin[2][FACTOR_LEVELS + 1]; /* the first position of each level, or node */
+  bool           by_level, early;             /* a launch a level, which may start early */
   SysScalar      sign;
   SysScalar     *result[2]; /* of each triangle, by position, `columns` times */
   int            columns;
@@ -385,6 +387,11 @@ SysStatus FactorDeviceSolve(FactorDevice F, int columns, const SysScalar *b, int
   for (int c = 0; c < columns; c += F->columns) {
     const int m = columns - c < F->columns ? columns - c : F->columns;
 
+    if (F->by_level) {
+      SYS_CALL(FactorLevelsSolve(&T[0], F->begin[0], F->early, m, b + c * ldb, ldb, F->result[0], NULL, 0, (cudaStream_t)stream));
+      SYS_CALL(FactorLevelsSolve(&T[1], F->begin[1], F->early, m, F->result[0], T[0].room, F->result[1], x + c * ldx, ldx, (cudaStream_t)stream));
+      continue;
+    }
     SYS_CALL(FactorLaunch(&T[0], F->blocks, m, b + c * ldb, ldb, F->result[0], NULL, 0, F->result[1], NULL, F->ticket, F->ticket + 1, (cudaStream_t)stream));
     SYS_CALL(FactorLaunch(&T[1], F->blocks, m, F->result[0], T[0].room, F->result[1], x + c * ldx, ldx, NULL, F->result[0], F->ticket + 1, F->ticket, (cudaStream_t)stream));
   }
@@ -503,7 +510,7 @@ static SysStatus FactorTriangleCreate(const FactorPair *pair, int t, const int *
     order = list;
   } else nodes = rows;
   T->boxes = 0;
-  SYS_CALL(FactorOrder(&nodes, t, order, place, &T->levels, stream));
+  SYS_CALL(FactorOrder(&nodes, t, order, place, &T->levels, F->begin[t], stream));
   if (T->bs == 1 && pair->n >= pair->boxed) SYS_CALL(FactorRuns(&rows, t, &boxes, &row, place, T, stream));
   if (T->boxes) {
     order   = row;
@@ -529,6 +536,17 @@ static SysStatus FactorTriangleCreate(const FactorPair *pair, int t, const int *
   return SYS_SUCCESS;
 }
 
+static double FactorTriangleBytes(const FactorTriangle *T)
+{
+  return 5. * T->n * sizeof(SysScalar) + (double)(FactorSlots(T) + FactorNodeEntries(T)) * sizeof(SysScalar) + (double)T->steps * SYS_WARP * sizeof(int);
+}
+
+/* Few levels, each of which takes longer to read than to launch */
+static bool FactorIsByLevel(const FactorTriangle *T, double launched)
+{
+  return T->levels <= FACTOR_LEVELS && !T->boxes && FactorTriangleBytes(T) >= T->levels * launched;
+}
+
 static SysStatus FactorPairCreate(FactorPair pair, FactorDevice F, cudaStream_t stream)
 {
   SysScratch copies, lists;
@@ -548,6 +566,8 @@ static SysStatus FactorPairCreate(FactorPair pair, FactorDevice F, cudaStream_t 
   SYS_CALL(SysDeviceAllocate(&F->memory[2], 2 * sizeof(*F->ticket)));
   F->ticket = (unsigned *)F->memory[2];
   SYS_CUDA(cudaMemsetAsync(F->ticket, 0, 2 * sizeof(*F->ticket), stream));
+  F->by_level = FactorIsByLevel(&F->triangle[0], pair.launched) && FactorIsByLevel(&F->triangle[1], pair.launched);
+  F->early    = SysStartsEarly();
   for (int k = 0; k < 2; k++) SYS_CALL(FactorBlocks((int64_t)1 << 30, k ? FACTOR_MORE : FACTOR_BLOCKS, &F->blocks[k]));
   return FactorRoom(F, 1, stream);
 }
@@ -592,19 +612,12 @@ double FactorDeviceLatency(FactorDevice F)
   for (int t = 0; t < 2; t++) {
     const FactorTriangle *T = &F->triangle[t];
 
-    seconds += T->levels * (T->boxes ? FACTOR_BOX_SECONDS : FACTOR_LEVEL_SECONDS);
+    seconds += T->levels * (F->by_level ? FACTOR_LAUNCH_LEVEL : T->boxes ? FACTOR_BOX_SECONDS : FACTOR_LEVEL_SECONDS);
   }
   return seconds;
 }
 
 double FactorDeviceBytes(FactorDevice F)
 {
-  double bytes = 10. * F->triangle[0].n * sizeof(SysScalar);
-
-  for (int t = 0; t < 2; t++) {
-    const FactorTriangle *T = &F->triangle[t];
-
-    bytes += (double)(FactorSlots(T) + FactorNodeEntries(T)) * sizeof(SysScalar) + (double)T->steps * SYS_WARP * sizeof(int);
-  }
-  return bytes;
+  return FactorTriangleBytes(&F->triangle[0]) + FactorTriangleBytes(&F->triangle[1]);
 }

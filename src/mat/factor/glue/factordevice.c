@@ -41,6 +41,7 @@ void FactorPairSet(const MatFactorAMB *f, const FactorArrays *s, PetscBool trans
   pair->before[1] = f->symmetric;
   pair->bs        = (int)f->bs;
   pair->boxed     = FACTOR_BOX_ROWS;
+  pair->launched  = FACTOR_LAUNCH_BYTES;
   pair->sign      = f->symmetric ? 1 : -1;
 }
 
