@@ -302,7 +302,7 @@ PetscErrorCode MatFactorAMBSymbolicDevice(Mat F, Mat A, MatFactorAMB *f, const M
   PetscFunctionBegin;
   *done = PETSC_FALSE;
   if (!MatAIJValuesOnDevice(A) || A->rmap->n != A->cmap->n || !A->rmap->n) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(ISEqual(f->rows, f->cols, &same));
+  PetscCall(ISEqualUnsorted(f->rows, f->cols, &same));
   if (!same) PetscFunctionReturn(PETSC_SUCCESS);
   if (filled) PetscCall(FactorFillCreate(A, f, info, &fill));
   else f->fill = 1;
