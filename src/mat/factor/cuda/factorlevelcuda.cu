@@ -1,16 +1,21 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   Solves with triangles of few long levels, one launch for each level: the numbers that a row needs come from launches before, so that no thread waits, and every read may go through the
-   L1 cache. A level takes a launch of some 2 microseconds, which is less than it takes to read its entries if these are some megabytes.
+   Solves with triangles of few long levels, with one launch for each level. The layout is the one of factorhost.h: positions are sorted by level, so that a level is a range of positions,
+   and a warp solves a tile of them. Earlier launches have written all numbers that a row needs. So no thread waits for another, and reads may go through the L1 cache.
 
-   Each launch may start while the one before it ends: what does not depend on a result is read before SysWait().
+   A launch takes some 2 microseconds; reading the entries of a level takes longer if they have some megabytes. FactorDeviceSolve() calls FactorLevelsSolve() for such triangles.
+
+   A launch may start while the one before it ends. Before SysWait() a kernel reads the plan and the values, which no solve writes. The first launch of a triangle waits for all work
+   before it, such as new values.
+
+   Work space: none beside the results. Complexity: O(nonzeros).
 */
 #include "mat/factor/cuda/factortriangle.cuh"
 
 #define LEVEL_CHUNK 8 /* entries of a thread that are loaded together */
 #define LEVEL_NODES 2 /* blocks of nodes, the same */
 
-/* Positions begin to end - 1 of a triangle, which are a level; the other parameters are those of FactorSolveKernel() */
+/* Solves for the positions begin to end - 1, which are a level. The other parameters are as in FactorSolveKernel(). */
 template <int LANES>
 static __global__ void __launch_bounds__(FACTOR_THREADS) LevelRowsKernel(FactorTriangle T, int begin, int end, const SysScalar *b, int64_t ldb, SysScalar *result, SysScalar *x, int64_t ldx)
 {
