@@ -96,6 +96,7 @@ static std::vector<Factor> MakeFactors()
   all.push_back(MakeFactor("blocks of 3", 5 * 4 * 4 * 3, Stencil(5, 4, 4, false, 3), true));
   all.push_back(MakeFactor("nodes of 2", 9 * 8 * 7 * 2, Stencil(9, 8, 7, true, 2), false, 2));
   all.push_back(MakeFactor("nodes of 3", 7 * 6 * 5 * 3, Stencil(7, 6, 5, false, 3), true, 3));
+  all.push_back(MakeFactor("nodes of 3, few levels", 5 * 4 * 4 * 3, Stencil(5, 4, 4, false, 3), false, 3));
   all.push_back(MakeFactor("nodes of 4", 19 * 3 * 4, Stencil(19, 3, 1, false, 4), true, 4));
   all.push_back(MakeFactor("node, dense", 90, Runs(90, 90, 90), false, 3));
   all.push_back(MakeFactor("no nodes", 9 * 8 * 7, Stencil(9, 8, 7, true, 1), false, 3));
@@ -116,6 +117,7 @@ static std::vector<Factor> MakeFactors()
     all.push_back(MakeFactor("blocks of 3, large", 20 * 20 * 20 * 3, Stencil(20, 20, 20, false, 3), false));
     all.push_back(MakeFactor("nodes of 3, large", 20 * 20 * 20 * 3, Stencil(20, 20, 20, false, 3), false, 3));
     all.push_back(MakeFactor("nodes of 2, large", 60 * 40 * 30 * 2, Stencil(60, 40, 30, true, 2), false, 2));
+    all.push_back(MakeFactor("points of colors, large", 1200 * 700, Colored(1200, 700, 1), false));
     all.push_back(MakeFactor("long rows, large", 100000, PowerLaw(100000), false));
     for (size_t k = first; k < all.size(); k++) all[k].large = true;
   }
@@ -139,7 +141,7 @@ struct Solver {
   FactorDevice  device = nullptr;
   SysStatus     status = SYS_SUCCESS;
 
-  Solver(const Factor &F_, Kind kind_, FactorMatrix M = nullptr) : F(F_), kind(kind_)
+  Solver(const Factor &F_, Kind kind_, FactorMatrix M = nullptr, bool by_level = true) : F(F_), kind(kind_)
   {
     for (int t = 0; t < 2; t++) {
       const int  part  = kind == LU ? t : kind == TRANSPOSED ? 1 - t : 1; /* which triangle of the factor */
@@ -165,6 +167,7 @@ struct Solver {
     pair.after[0]  = kind == TRANSPOSED;
     pair.before[1] = kind == SYMMETRIC;
     pair.sign      = kind == SYMMETRIC ? 1 : -1;
+    pair.launched  = by_level ? 0 : INFINITY;
     if (status == SYS_SUCCESS) status = FactorDeviceCreate(&pair, &device, stream);
     if (status == SYS_SUCCESS) status = M ? FactorDeviceGather(device, FactorMatrixValues(M), stream) : Update(F.a);
   }
@@ -254,9 +257,10 @@ static bool Each(const std::vector<Factor> &factors, const std::function<bool(So
   bool good = true;
 
   for (const Factor &F : factors) {
-    for (int kind = 0; kind < KINDS && (large || !F.large); kind++) {
-      const std::string name = F.name + ", " + kinds[kind];
-      Solver            S(F, (Kind)kind);
+    for (int kind = 0; kind < 2 * KINDS && (large || !F.large); kind++) {
+      const bool        by_level = kind >= KINDS;
+      const std::string name     = F.name + ", " + kinds[kind % KINDS] + (by_level ? ", by level" : "");
+      Solver            S(F, (Kind)(kind % KINDS), nullptr, by_level);
 
       if (S.status != SYS_SUCCESS) good = Complain(name, SysDeviceErrorText());
       else good = test(S, name) && good;

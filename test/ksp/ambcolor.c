@@ -5,6 +5,8 @@ static char help[] = "The ordering ambcolor: permutations, blocks that stay toge
   -ambcolor_scale N : grids of N times as many points along each edge\n";
 
 #include "../testutil.h"
+#include "mat/aij/aij.h"
+#include "mat/order/host/orderhost.h"
 
 /* ------------------------------------------------- problems ------------------------------------------------- */
 
@@ -151,6 +153,25 @@ static PetscErrorCode Create(const Problem *p, PetscInt scale, const char prefix
 
 /* ------------------------------------------------- levels and iterations ------------------------------------------------- */
 
+#define NODES "ambcolor_nodes"
+
+/* The ordering ambcolor as it is for large matrices on a GPU */
+static PetscErrorCode OrderNodes(Mat A, MatOrderingType type, IS *rows, IS *cols)
+{
+  SysCSR    csr = {0};
+  PetscInt *perm, bs;
+  int64_t   colours;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatAIJGetArrays(A, &csr));
+  PetscCall(MatGetBlockSize(A, &bs));
+  PetscCall(PetscMalloc1(csr.m, &perm));
+  PetscCheck(OrderColour(&csr, bs, ORDER_ROWS, 1, perm, &colours) == SYS_SUCCESS, PETSC_COMM_SELF, PETSC_ERR_MEM, "No order");
+  PetscCall(ISCreateGeneral(PETSC_COMM_SELF, (PetscInt)csr.m, perm, PETSC_OWN_POINTER, rows));
+  PetscCall(ISDuplicate(*rows, cols));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* The levels of L of a factor without fill: the longest chain of rows, each of which depends on the one before */
 static PetscErrorCode Levels(Mat A, MatOrderingType type, PetscInt *levels)
 {
@@ -206,21 +227,21 @@ static PetscErrorCode Iterations(Mat A, const Problem *p, MatOrderingType type, 
 
 static PetscErrorCode Table(PetscInt scale)
 {
-  const MatOrderingType types[] = {MATORDERINGNATURAL, MATORDERINGAMBCOLOR, MATORDERINGRCM};
+  const MatOrderingType types[] = {MATORDERINGNATURAL, MATORDERINGAMBCOLOR, NODES, MATORDERINGRCM};
 
   PetscFunctionBeginUser;
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "| problem | rows | levels, natural | `ambcolor` | iterations, natural | `ambcolor` | `rcm` |\n|---|---|---|---|---|---|---|\n"));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "| problem | rows | levels, natural | `ambcolor` | large, GPU | iterations, natural | `ambcolor` | large, GPU | `rcm` |\n|---|---|---|---|---|---|---|---|---|\n"));
   for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(problems); k++) {
-    PetscInt rows, levels[3], its[3];
+    PetscInt rows, levels[4], its[4];
     Mat      A;
 
     PetscCall(Create(&problems[k], scale, NULL, &A));
     PetscCall(MatGetSize(A, &rows, NULL));
-    for (int t = 0; t < 3; t++) {
+    for (int t = 0; t < 4; t++) {
       PetscCall(Levels(A, types[t], &levels[t]));
       PetscCall(Iterations(A, &problems[k], types[t], &its[t]));
     }
-    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "| %s | %" PetscInt_FMT " | %" PetscInt_FMT " | %" PetscInt_FMT " | %" PetscInt_FMT " | %" PetscInt_FMT " | %" PetscInt_FMT " |\n", problems[k].name, rows, levels[0], levels[1], its[0], its[1], its[2]));
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "| %s | %" PetscInt_FMT " | %" PetscInt_FMT " | %" PetscInt_FMT " | %" PetscInt_FMT " | %" PetscInt_FMT " | %" PetscInt_FMT " | %" PetscInt_FMT " | %" PetscInt_FMT " |\n", problems[k].name, rows, levels[0], levels[1], levels[2], its[0], its[1], its[2], its[3]));
     PetscCall(MatDestroy(&A));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -307,7 +328,7 @@ static PetscErrorCode Permutations(TestDiff *d)
     PetscCall(IsPermutation(d, cols, shapes[s].M, 1, shapes[s].name));
     TestExpect(d, "rows and columns are one object, of which PCILU destroys one reference", (PetscBool)(rows != cols));
     PetscCall(MatGetOrdering(R, MATORDERINGAMBCOLOR, &again, &unused));
-    PetscCall(ISEqual(rows, again, &same));
+    PetscCall(ISEqualUnsorted(rows, again, &same));
     TestExpect(d, "another order than with MATAIJ", same);
     PetscCall(TestDestroy(&rows, &cols, &again, &unused, &A, &R));
   }
@@ -368,9 +389,41 @@ static PetscErrorCode Orders(TestDiff *d)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Single nodes have as many levels as colors, two or four; lines, flows and saddle points keep their blocks */
+static PetscErrorCode Nodes(TestDiff *d)
+{
+  PetscFunctionBeginUser;
+  for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(problems); k++) {
+    const Problem  *p     = &problems[k];
+    const PetscBool alike = (PetscBool)(p->symmetric && p->axis[0] == p->axis[2] && p->axis[0] == p->axis[1]);
+    PetscInt        levels, its[2], bs = PetscAbsInt(p->bs), n;
+    IS              rows, cols, blocks, unused;
+    PetscBool       same;
+    Mat             A;
+
+    PetscCall(Create(p, 1, NULL, &A));
+    PetscCall(MatGetSize(A, &n, NULL));
+    PetscCall(MatGetOrdering(A, NODES, &rows, &cols));
+    PetscCall(MatGetOrdering(A, MATORDERINGAMBCOLOR, &blocks, &unused));
+    PetscCall(IsPermutation(d, rows, n, bs, p->name));
+    PetscCall(ISEqualUnsorted(rows, blocks, &same));
+    TestExpect(d, p->name, (PetscBool)(same == !alike));
+    if (alike) {
+      PetscCall(Levels(A, NODES, &levels));
+      PetscCall(Iterations(A, p, MATORDERINGNATURAL, &its[0]));
+      PetscCall(Iterations(A, p, NODES, &its[1]));
+      TestExpect(d, "levels of single nodes", (PetscBool)(levels <= (bs > 1 ? 12 : 2)));
+      TestExpect(d, "iterations of single nodes", (PetscBool)(its[1] > 0 && its[1] < 2 * its[0]));
+    }
+    PetscCall(TestDestroy(&rows, &cols, &blocks, &unused, &A));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static const TestCase tests[] = {
   {"permutations", Permutations},
   {"blocks",       Blocks      },
+  {"nodes",        Nodes       },
   {"orders",       Orders      },
   {NULL,           NULL        }
 };
@@ -381,6 +434,7 @@ int main(int argc, char **argv)
   PetscBool table = PETSC_FALSE, sor = PETSC_FALSE;
 
   PetscCall(TestInitialize(&argc, &argv, help));
+  PetscCall(MatOrderingRegister(NODES, OrderNodes));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-ambcolor_table", &table, NULL));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-ambcolor_scale", &scale, NULL));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-ambcolor_sor_table", &sor, NULL));
@@ -395,6 +449,6 @@ int main(int argc, char **argv)
   test:
     requires: double !complex
     args: -mat_type {{aij amb}} -petscamb_factor device -mat_shadow_tune off -options_left no
-    checks: 3
+    checks: 4
 
 TEST*/

@@ -333,6 +333,18 @@ static PetscErrorCode Changes(TestDiff *d)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Columns from the last to the first */
+static PetscErrorCode OrderReversed(Mat A, MatOrderingType type, IS *rows, IS *cols)
+{
+  PetscInt n;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatGetLocalSize(A, &n, NULL));
+  PetscCall(ISCreateStride(PETSC_COMM_SELF, n, 0, 1, rows));
+  PetscCall(ISCreateStride(PETSC_COMM_SELF, n, n - 1, -1, cols));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode Errors(TestDiff *d)
 {
   PetscMPIInt nproc;
@@ -345,6 +357,11 @@ static PetscErrorCode Errors(TestDiff *d)
   PetscCall(TestShapeCreate(&convection, "plain_", &A));
   PetscCall(Create(A, PC_AMBILU_DILU, MATORDERINGNATURAL, &pc));
   TestExpectError(d, PETSC_ERR_ARG_OUTOFRANGE, "use PC_AMBILU_ILU", PCAMBILUSetType(pc, (PCAMBILUType)3));
+  PetscCall(MatOrderingRegister("reversed_columns", OrderReversed));
+  PetscCall(PCAMBILUSetOrderingType(pc, "reversed_columns"));
+  TestExpectError(d, PETSC_ERR_SUP, "other rows than columns", PCSetUp(pc));
+  PetscCall(PCDestroy(&pc));
+  PetscCall(Create(A, PC_AMBILU_DILU, MATORDERINGNATURAL, &pc));
   PetscCall(MatConvert(A, MATBAIJ, MAT_INITIAL_MATRIX, &B));
   PetscCall(PCSetOperators(pc, B, B));
   TestExpectError(d, PETSC_ERR_SUP, "use -mat_type amb", PCSetUp(pc));

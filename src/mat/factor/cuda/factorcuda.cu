@@ -14,6 +14,8 @@
 
 struct FactorDevice_ {
   FactorTriangle triangle[2];
+  int            begin[2][FACTOR_LEVELS + 1]; /* the first position of each level, or node */
+  bool           by_level, early;             /* a launch a level, which may start early */
   SysScalar      sign;
   SysScalar     *result[2]; /* of each triangle, by position, `columns` times */
   int            columns;
@@ -53,7 +55,7 @@ static __global__ void __launch_bounds__(FACTOR_THREADS) FactorSolveKernel(Facto
     const bool leader = lane % LANES == 0 && p < T.n;
     SysScalar *w      = result + (int64_t)c * T.room;
     SysScalar  sum = 0, after          = 1, value[FACTOR_CHUNK], have[FACTOR_CHUNK];
-    int        column[FACTOR_CHUNK], k = 0;
+    int        column[FACTOR_CHUNK], k = 0, target = -1;
     bool       done = p >= T.n;
 
     if (leader) {
@@ -62,6 +64,7 @@ static __global__ void __launch_bounds__(FACTOR_THREADS) FactorSolveKernel(Facto
       sum = b[c * ldb + source];
       if (T.before) sum *= T.before[p];
       if (T.after) after = T.after[p];
+      if (x) target = T.target[p]; /* early: the warp would wait for it before it takes the next tile */
       if (clear) FactorClear(T, clear + (int64_t)c * T.room, p);
       if (clear_b) clear_b[(int64_t)c * T.room + source] = FACTOR_MISSING;
     }
@@ -122,11 +125,7 @@ static __global__ void __launch_bounds__(FACTOR_THREADS) FactorSolveKernel(Facto
         if (leader) {
           sum *= after;
           FactorWrite(w + p, FactorIsMissing(sum) ? FACTOR_NOT_A_NUMBER : sum);
-          if (x) {
-            const int target = T.target[p];
-
-            if (target >= 0) x[c * ldx + target] = sum;
-          }
+          if (target >= 0) x[c * ldx + target] = sum;
         }
       }
       if (__all_sync(SYS_ALL_LANES, done)) break;
@@ -253,16 +252,17 @@ static __global__ void __launch_bounds__(FACTOR_THREADS) FactorNodeKernel(Factor
     const bool leader = lane % LANES == 0 && p < nodes;
     SysScalar *w      = result + (int64_t)c * T.room;
     SysScalar  sum[BS], after[BS], inner[BS * (BS - 1) / 2], have[BS], value[BS * BS], later[BS * BS];
-    int        column, ahead, k = 0;
+    int        column, ahead, target[BS], k = 0;
     bool       done = p >= nodes;
 
     column = FactorNodeLoad<BS>(T, first, steps > 0, lane, value);
     ahead  = FactorNodeLoad<BS>(T, first + 1, steps > 1, lane, later);
 #pragma unroll
     for (int s = 0; s < BS; s++) {
-      sum[s]   = 0;
-      after[s] = 1;
-      have[s]  = column < 0 ? 0 : FACTOR_MISSING;
+      sum[s]    = 0;
+      after[s]  = 1;
+      target[s] = -1;
+      have[s]   = column < 0 ? 0 : FACTOR_MISSING;
       if (leader) {
         const int64_t at     = (int64_t)p * BS + s;
         const int     source = T.source[at];
@@ -270,6 +270,7 @@ static __global__ void __launch_bounds__(FACTOR_THREADS) FactorNodeKernel(Factor
         sum[s] = b[c * ldb + source];
         if (T.before) sum[s] *= T.before[at];
         if (T.after) after[s] = T.after[at];
+        if (x) target[s] = T.target[at];
         if (clear) FactorClear(T, clear + (int64_t)c * T.room, (int)at);
         if (clear_b) clear_b[(int64_t)c * T.room + source] = FACTOR_MISSING;
       }
@@ -327,11 +328,7 @@ static __global__ void __launch_bounds__(FACTOR_THREADS) FactorNodeKernel(Factor
             for (int u = 0; u < s; u++) all[s] += inner[s * (s - 1) / 2 + u] * all[u];
             all[s] *= after[s];
             FactorWrite(w + at, all[s]);
-            if (x) {
-              const int target = T.target[at];
-
-              if (target >= 0) x[c * ldx + target] = all[s];
-            }
+            if (target[s] >= 0) x[c * ldx + target[s]] = all[s];
           }
         }
         done = done || over;
@@ -390,6 +387,11 @@ SysStatus FactorDeviceSolve(FactorDevice F, int columns, const SysScalar *b, int
   for (int c = 0; c < columns; c += F->columns) {
     const int m = columns - c < F->columns ? columns - c : F->columns;
 
+    if (F->by_level) {
+      SYS_CALL(FactorLevelsSolve(&T[0], F->begin[0], F->early, m, b + c * ldb, ldb, F->result[0], NULL, 0, (cudaStream_t)stream));
+      SYS_CALL(FactorLevelsSolve(&T[1], F->begin[1], F->early, m, F->result[0], T[0].room, F->result[1], x + c * ldx, ldx, (cudaStream_t)stream));
+      continue;
+    }
     SYS_CALL(FactorLaunch(&T[0], F->blocks, m, b + c * ldb, ldb, F->result[0], NULL, 0, F->result[1], NULL, F->ticket, F->ticket + 1, (cudaStream_t)stream));
     SYS_CALL(FactorLaunch(&T[1], F->blocks, m, F->result[0], T[0].room, F->result[1], x + c * ldx, ldx, NULL, F->result[0], F->ticket + 1, F->ticket, (cudaStream_t)stream));
   }
@@ -508,7 +510,7 @@ static SysStatus FactorTriangleCreate(const FactorPair *pair, int t, const int *
     order = list;
   } else nodes = rows;
   T->boxes = 0;
-  SYS_CALL(FactorOrder(&nodes, t, order, place, &T->levels, stream));
+  SYS_CALL(FactorOrder(&nodes, t, order, place, &T->levels, F->begin[t], stream));
   if (T->bs == 1 && pair->n >= pair->boxed) SYS_CALL(FactorRuns(&rows, t, &boxes, &row, place, T, stream));
   if (T->boxes) {
     order   = row;
@@ -534,6 +536,17 @@ static SysStatus FactorTriangleCreate(const FactorPair *pair, int t, const int *
   return SYS_SUCCESS;
 }
 
+static double FactorTriangleBytes(const FactorTriangle *T)
+{
+  return 5. * T->n * sizeof(SysScalar) + (double)(FactorSlots(T) + FactorNodeEntries(T)) * sizeof(SysScalar) + (double)T->steps * SYS_WARP * sizeof(int);
+}
+
+/* Few levels, each of which takes longer to read than to launch */
+static bool FactorIsByLevel(const FactorTriangle *T, double launched)
+{
+  return T->levels <= FACTOR_LEVELS && !T->boxes && FactorTriangleBytes(T) >= T->levels * launched;
+}
+
 static SysStatus FactorPairCreate(FactorPair pair, FactorDevice F, cudaStream_t stream)
 {
   SysScratch copies, lists;
@@ -553,6 +566,8 @@ static SysStatus FactorPairCreate(FactorPair pair, FactorDevice F, cudaStream_t 
   SYS_CALL(SysDeviceAllocate(&F->memory[2], 2 * sizeof(*F->ticket)));
   F->ticket = (unsigned *)F->memory[2];
   SYS_CUDA(cudaMemsetAsync(F->ticket, 0, 2 * sizeof(*F->ticket), stream));
+  F->by_level = FactorIsByLevel(&F->triangle[0], pair.launched) && FactorIsByLevel(&F->triangle[1], pair.launched);
+  F->early    = SysStartsEarly();
   for (int k = 0; k < 2; k++) SYS_CALL(FactorBlocks((int64_t)1 << 30, k ? FACTOR_MORE : FACTOR_BLOCKS, &F->blocks[k]));
   return FactorRoom(F, 1, stream);
 }
@@ -597,19 +612,12 @@ double FactorDeviceLatency(FactorDevice F)
   for (int t = 0; t < 2; t++) {
     const FactorTriangle *T = &F->triangle[t];
 
-    seconds += T->levels * (T->boxes ? FACTOR_BOX_SECONDS : FACTOR_LEVEL_SECONDS);
+    seconds += T->levels * (F->by_level ? FACTOR_LAUNCH_LEVEL : T->boxes ? FACTOR_BOX_SECONDS : FACTOR_LEVEL_SECONDS);
   }
   return seconds;
 }
 
 double FactorDeviceBytes(FactorDevice F)
 {
-  double bytes = 10. * F->triangle[0].n * sizeof(SysScalar);
-
-  for (int t = 0; t < 2; t++) {
-    const FactorTriangle *T = &F->triangle[t];
-
-    bytes += (double)(FactorSlots(T) + FactorNodeEntries(T)) * sizeof(SysScalar) + (double)T->steps * SYS_WARP * sizeof(int);
-  }
-  return bytes;
+  return FactorTriangleBytes(&F->triangle[0]) + FactorTriangleBytes(&F->triangle[1]);
 }

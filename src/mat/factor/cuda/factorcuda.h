@@ -10,8 +10,9 @@ SYS_C_BEGIN
    k = begin[i] to end[i] - 1, in ascending order, or these are the entries of column i. The arrays may go after FactorDeviceCreate(). */
 typedef struct {
   int64_t       n, nz;
-  int           bs;    /* rows of a node, which are solved together if all of them have the same columns, in whole nodes; 0 or 1: each row alone */
-  int64_t       boxed; /* rows from which on boxes of rows are tried */
+  int           bs;       /* rows of a node, which are solved together if all of them have the same columns, in whole nodes; 0 or 1: each row alone */
+  int64_t       boxed;    /* rows from which on boxes of rows are tried */
+  double        launched; /* bytes of a level from which on each level has a launch */
   const SysInt *j, *begin[2], *end[2];
   int           turned[2];       /* i is a column of the triangle, and j[] are its rows */
   int           on_device;       /* j, begin, end and diagonal are there, source and target on the host */

@@ -228,7 +228,7 @@ static SysStatus FactorMatrixSetOrder(FactorMatrix M, cudaStream_t stream)
     rows          = M->columns;
   }
   SYS_CALL(SysDeviceAllocate(&place.memory, n * sizeof(int)));
-  return FactorOrder(&rows, 0, M->order, (int *)place.memory, &levels, stream);
+  return FactorOrder(&rows, 0, M->order, (int *)place.memory, &levels, NULL, stream);
 }
 
 static SysStatus FactorMatrixSetUp(FactorMatrix M, const SysCSR *A, const SysInt *rows, const SysInt *place, const FactorPattern *pattern, int *refused, cudaStream_t stream)

@@ -163,13 +163,19 @@ static __global__ void __launch_bounds__(SYS_THREADS) FactorPlaceKernel(int64_t 
   SYS_FOR_EACH(p, n) place[row[p]] = (int)p;
 }
 
-SysStatus FactorOrder(const FactorRows *T, int upper, int *row, int *place, int *levels, cudaStream_t stream)
+/* The first position of each level, of levels in ascending order */
+static __global__ void __launch_bounds__(FACTOR_LEVELS + 1) FactorLevelBeginKernel(int n, const int *level, int *begin)
+{
+  begin[threadIdx.x] = SysCountLess(level, n, (int)threadIdx.x);
+}
+
+SysStatus FactorOrder(const FactorRows *T, int upper, int *row, int *place, int *levels, int begin[FACTOR_LEVELS + 1], cudaStream_t stream)
 {
   const size_t n = (size_t)T->n;
   SysScratch   lists, work;
   SysArena     arena = {};
   size_t       bytes = 0;
-  int         *level, *sorted, *count;
+  int         *level, *sorted, *count, *first;
   unsigned    *ticket;
   int64_t      blocks = 0;
 
@@ -178,6 +184,7 @@ SysStatus FactorOrder(const FactorRows *T, int upper, int *row, int *place, int 
     SysArenaTake(&arena, &sorted, n);
     SysArenaTake(&arena, &count, n);
     SysArenaTake(&arena, &ticket, 1);
+    SysArenaTake(&arena, &first, FACTOR_LEVELS + 1);
     if (!pass) SYS_CALL(SysArenaAllocate(&arena));
     lists.memory = arena.memory;
   }
@@ -190,6 +197,10 @@ SysStatus FactorOrder(const FactorRows *T, int upper, int *row, int *place, int 
   SYS_CALL(SysDeviceAllocate(&work.memory, bytes));
   SYS_CUDA(SysSortPairs(work.memory, bytes, (const int *)level, sorted, (const int *)count, row, (int)T->n, SysBits(T->n), stream));
   SYS_CALL(SysLaunch(FactorPlaceKernel, SysBlocksLoop(T->n), SYS_THREADS, 0, stream, T->n, (const int *)row, place));
+  if (begin) {
+    SYS_CALL(SysLaunch(FactorLevelBeginKernel, 1, FACTOR_LEVELS + 1, 0, stream, (int)T->n, (const int *)sorted, first));
+    SYS_CUDA(cudaMemcpyAsync(begin, first, (FACTOR_LEVELS + 1) * sizeof(*begin), cudaMemcpyDeviceToHost, stream));
+  }
   SYS_CUDA(cudaMemcpyAsync(levels, sorted + T->n - 1, sizeof(*levels), cudaMemcpyDeviceToHost, stream));
   SYS_CUDA(cudaStreamSynchronize(stream));
   ++*levels;

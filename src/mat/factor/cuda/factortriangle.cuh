@@ -8,6 +8,7 @@
 #include "mat/factor/cuda/factorread.cuh"
 
 #define FACTOR_NODES       4  /* rows of a node at most */
+#define FACTOR_LEVELS      32 /* levels of a triangle that is solved level by level, at most */
 #define FACTOR_BOX_ENTRIES 16 /* entries of a row in a box at most */
 
 /* Of each position: source, the entry of the right-hand side, or -1 for a position without a row; target, the entry of the solution; diagonal, the place of the diagonal's factor. Nodes of bs rows have bs positions one
@@ -32,8 +33,11 @@ static inline int64_t FactorNodeEntries(const FactorTriangle *T)
   return (int64_t)T->n * (T->bs - 1) / 2;
 }
 
-/* Sorts rows by level, rows of a level in their own order: row[] at each position, place[] of each row */
-SysStatus FactorOrder(const FactorRows *T, int upper, int *row, int *place, int *levels, cudaStream_t);
+/* Sorts rows by level, rows of a level in their own order: row[] at each position, place[] of each row. begin: the first position of each level, if there are at most FACTOR_LEVELS. */
+SysStatus FactorOrder(const FactorRows *T, int upper, int *row, int *place, int *levels, int begin[FACTOR_LEVELS + 1], cudaStream_t);
+
+/* The launches for one triangle, a launch a level (factorlevelcuda.cu). b: right-hand sides of ldb numbers each; result: by position; x: solutions, or NULL. */
+SysStatus FactorLevelsSolve(const FactorTriangle *T, const int *begin, bool early, int columns, const SysScalar *b, int64_t ldb, SysScalar *result, SysScalar *x, int64_t ldx, cudaStream_t);
 
 /* The same by boxes of rows (factorruncuda.cu), if they have far fewer levels than P->levels: sets boxes, n and levels of P, and row[], in the scratch, which is -1 at positions without
    a row. Else P does not change. */

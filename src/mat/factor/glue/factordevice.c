@@ -41,6 +41,7 @@ void FactorPairSet(const MatFactorAMB *f, const FactorArrays *s, PetscBool trans
   pair->before[1] = f->symmetric;
   pair->bs        = (int)f->bs;
   pair->boxed     = FACTOR_BOX_ROWS;
+  pair->launched  = FACTOR_LAUNCH_BYTES;
   pair->sign      = f->symmetric ? 1 : -1;
 }
 
@@ -301,7 +302,7 @@ PetscErrorCode MatFactorAMBSymbolicDevice(Mat F, Mat A, MatFactorAMB *f, const M
   PetscFunctionBegin;
   *done = PETSC_FALSE;
   if (!MatAIJValuesOnDevice(A) || A->rmap->n != A->cmap->n || !A->rmap->n) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(ISEqual(f->rows, f->cols, &same));
+  PetscCall(ISEqualUnsorted(f->rows, f->cols, &same));
   if (!same) PetscFunctionReturn(PETSC_SUCCESS);
   if (filled) PetscCall(FactorFillCreate(A, f, info, &fill));
   else f->fill = 1;

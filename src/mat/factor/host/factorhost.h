@@ -17,7 +17,8 @@
    the kernel ends for any number of resident warps. One launch solves a triangle, for several right-hand sides too; its time is the larger of bytes over bandwidth and
    of levels times the latency of a write and a read through the L2 cache.
 
-   Where boxes of 32 rows have far fewer levels than rows, a tile is a box (factorruncuda.cu), and a level takes the latency once.
+   Where boxes of 32 rows have far fewer levels than rows, a tile is a box (factorruncuda.cu), and a level takes the latency once. Few long levels, as with a color for each of them,
+   have a launch each, and no thread waits (factorlevelcuda.cu).
 
    Work space: two numbers for each row, or with boxes for each position, and right-hand side. A row has one position for L and another for U, and each launch restores the
    NaNs that the other one needs.

@@ -8,6 +8,8 @@
 #define FACTOR_BOX_SECONDS    8e-6    /* a level of boxes: the same, and up to 32 rows one after the other */
 #define FACTOR_BOX_ROWS       1000000 /* rows from which on boxes are tried: 1.0 and 2.1 million gained 1.6 and 2.0, half a million lost a tenth */
 #define FACTOR_LAUNCH_SECONDS 10.e-6  /* both launches */
+#define FACTOR_LAUNCH_BYTES   4e6     /* bytes of a level from which on each level has a launch: it takes as long to read them as to launch */
+#define FACTOR_LAUNCH_LEVEL   2.5e-6  /* such a level, and its bytes */
 #define FACTOR_DEVICE_RATE    1.5e12  /* bytes of a second on the GPU */
 #define FACTOR_ENTRY_SECONDS  1.2e-9  /* an entry on the host, one thread */
 #define FACTOR_WAIT_SECONDS   30.e-6  /* the host waits for the right-hand side, and the GPU for the solution */

@@ -12,11 +12,11 @@
 
    Notes:
    Blocks of some 64 neighbouring rows get colours, blocks that depend on one another different ones. Rows are ordered by colour, then by block, and within a block as
-   they are in the matrix. Rows of a node, as `MatSetBlockSize()` says, stay together.
+   they are in the matrix. Rows of a node, as `MatSetBlockSize()` says, stay together. For a large symmetric matrix on a GPU, without lines of strong entries, single nodes get colours.
 
    The triangles of a factor without fill have as many levels as the colours times the longest chain in a block, a hundred or so on any grid, where the natural order has
-   as many as the grid has rows along its edges. A solve on a GPU takes that much less time. Solvers need more iterations than with the natural order: docs/preconditioners.md
-   has their numbers.
+   as many as the grid has rows along its edges; with single nodes as many as colours. A solve on a GPU takes that much less time. Solvers need more iterations than with the natural
+   order: docs/preconditioners.md has their numbers.
 
    Example:
 .vb
@@ -28,8 +28,8 @@ M*/
 static PetscErrorCode MatGetOrdering_AMBColor(Mat A, MatOrderingType type, IS *rows, IS *cols)
 {
   SysCSR    csr = {0};
-  PetscInt *perm, n, bs = 1;
-  PetscBool aij, done = PETSC_TRUE;
+  PetscInt *perm, n, bs      = 1;
+  PetscBool aij, nodes, done = PETSC_TRUE;
   SysStatus status;
   int64_t   colours;
 
@@ -44,10 +44,10 @@ static PetscErrorCode MatGetOrdering_AMBColor(Mat A, MatOrderingType type, IS *r
     csr.m = n;
   }
   PetscCall(PetscMalloc1(csr.m, &perm));
-  status = OrderColour(&csr, bs, ORDER_ROWS, perm, &colours);
+  nodes  = (PetscBool)(MatAIJValuesOnDevice(A) && csr.m >= ORDER_NODES_ROWS);
+  status = OrderColour(&csr, bs, ORDER_ROWS, nodes, perm, &colours);
   if (!aij) PetscCall(MatRestoreRowIJ(A, 0, PETSC_FALSE, PETSC_TRUE, &n, &csr.i, &csr.j, &done));
   if (status != SYS_SUCCESS) PetscCall(PetscFree(perm));
-  PetscCheck(status != SYS_TOO_LARGE, PETSC_COMM_SELF, PETSC_ERR_SUP, "MATORDERINGAMBCOLOR: more entries than half of 2^31; use -pc_factor_mat_ordering_type natural, or a PETSc with 64-bit indices");
   PetscCheck(status == SYS_SUCCESS, PETSC_COMM_SELF, PETSC_ERR_MEM, "MATORDERINGAMBCOLOR: memory is short; use -pc_factor_mat_ordering_type natural");
   PetscCall(PetscInfo(A, "Ordering by %d colors\n", (int)colours));
   PetscCall(ISCreateGeneral(PETSC_COMM_SELF, (PetscInt)csr.m, perm, PETSC_OWN_POINTER, rows));

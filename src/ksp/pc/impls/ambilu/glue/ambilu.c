@@ -196,7 +196,7 @@ static PetscErrorCode PCSetUp_AMBILU(PC pc)
   pc->failedreason = PC_NOERROR;
   if (!ctx->rows) {
     PetscCall(MatGetOrdering(A, ctx->ordering, &ctx->rows, &ctx->cols));
-    PetscCall(ISEqual(ctx->rows, ctx->cols, &same));
+    PetscCall(ISEqualUnsorted(ctx->rows, ctx->cols, &same));
     PetscCheck(same, PETSC_COMM_SELF, PETSC_ERR_SUP, "PCAMBILU: the ordering %s has other rows than columns; use -pc_ambilu_mat_ordering_type natural", ctx->ordering);
     PetscCall(ISIdentity(ctx->rows, &ctx->natural));
     if (nproc > 1) PetscCall(MatCreateVecs(A, &ctx->x, &ctx->y));

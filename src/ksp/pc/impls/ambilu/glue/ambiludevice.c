@@ -18,11 +18,12 @@ static SysStatus PCAMBILUCreatePair(PC_AMBILU *ctx, PetscBool transpose, const P
 
   if (!place) return SYS_OUT_OF_MEMORY;
   for (int64_t r = 0; r < n; r++) place[r] = (SysInt)(M->nz + r);
-  pair.n     = n;
-  pair.bs    = (int)ctx->bs;
-  pair.nz    = M->nz;
-  pair.boxed = FACTOR_BOX_ROWS;
-  pair.j     = M->j;
+  pair.n        = n;
+  pair.bs       = (int)ctx->bs;
+  pair.nz       = M->nz;
+  pair.boxed    = FACTOR_BOX_ROWS;
+  pair.launched = FACTOR_LAUNCH_BYTES;
+  pair.j        = M->j;
   for (int t = 0; t < 2; t++) {
     const PetscBool lower = (PetscBool)(t == (int)transpose);
 
