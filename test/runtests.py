@@ -334,10 +334,16 @@ def find(conf):
 
 # ------------------------------------------------- running -------------------------------------------------
 
+def processors():
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
 def environment(folder, gpus=(), more={}):
     env = dict(os.environ, TMPDIR=folder, LC_ALL="C", TREE=ROOT, **more)
     env.setdefault("OMP_NUM_THREADS", "2")
     env.setdefault("OMP_WAIT_POLICY", "passive")
+    # nproc obeys: a script that builds, with as many jobs as nproc says, has no more than a fourth of the cores beside other tests
+    env.setdefault("OMP_THREAD_LIMIT", str(max(4, processors() // 4)))
     if gpus and None not in [gpu.name for gpu in gpus]:
         env["CUDA_VISIBLE_DEVICES"] = ",".join(gpu.name for gpu in gpus)
     # nothing that the user usually wants of PETSc but what PETSc has to know of this MPI, where the library cannot find out
@@ -584,11 +590,10 @@ def main():
         return 0
     end_on_signals()
     count, begin = {"ok": 0, "fail": 0, "skip": 0}, time.time()
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     for line in dealing.describe(conf.get("gpus", ())):
         print(line)
     with tempfile.TemporaryDirectory(prefix="petsc-amb-test-") as work, dealing.Service(conf["gpus"], os.path.join(work, "service")) as service:
-        dealer = dealing.Dealer(dealing.places(cores, conf["gpus"]), conf["gpus"], dealing.SIDE_BY_SIDE if service.variables else dealing.IN_TURNS)
+        dealer = dealing.Dealer(dealing.places(processors(), conf["gpus"]), conf["gpus"], dealing.SIDE_BY_SIDE if service.variables else dealing.IN_TURNS)
         if service.variables:
             print("Tests share a GPU by CUDA's Multi-Process Service.")
         # those that may take the longest first, and programs on one process, which take a second, last: no long test is left alone at the end, with the other cores idle.

@@ -248,6 +248,12 @@ for said, right in (("ok a\n\nok  b\n", "ok"), ("ok a\n", "fail")):
     test.wanted = said
     got = runtests.judge(test, os.getcwd())
     check("output of the block: %s" % right, [state for state, _, _ in got] == [right], got)
+real, limits = runtests.processors, []
+for cores in 2, 32:
+    runtests.processors = lambda: cores
+    limits.append(runtests.environment(".").get("OMP_THREAD_LIMIT"))
+runtests.processors = real
+check("a script that builds has a fourth of the cores, and at least four", limits == ["4", "8"], limits)
 for times, wanted in ((1, ["ok"]), (2, ["fail"])):
     open("late", "w").close()
     test = runtests.Test("late", "echo x >>late; [ $(wc -l <late) -gt %d ] || { echo 'this process called \"init\", but exited without calling \"finalize\"' >&2; exit 1; }" % times)
