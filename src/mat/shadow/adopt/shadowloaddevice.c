@@ -12,6 +12,8 @@
 #include <petscdevice_cuda.h>
 
 #include "mat/shadow/core/shadow.h"
+#include "vec/ambvec/ambvec.h"
+#include "vec/ambvec/ambveccuda.h"
 
 #if defined(PETSC_USE_REAL_SINGLE)
   #define BLAS(name)  cublasS##name
@@ -100,6 +102,7 @@ static void *Load(void *unused)
       (void)cudaFreeAsync(memory, stream); /* PETSc's vectors free memory this way; the first call takes 10 ms */
     }
     if (ops->load) (*ops->load)((SysStream)stream);
+    if (VecAMBWanted) VecCUDALoad();
     (void)cudaStreamDestroy(stream);
   }
   (void)cudaGetLastError();
