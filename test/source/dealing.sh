@@ -249,6 +249,7 @@ for said, right in (("ok a\n\nok  b\n", "ok"), ("ok a\n", "fail")):
     got = runtests.judge(test, os.getcwd())
     check("output of the block: %s" % right, [state for state, _, _ in got] == [right], got)
 real, limits = runtests.processors, []
+os.environ.pop("OMP_THREAD_LIMIT", None)
 for cores in 2, 32:
     runtests.processors = lambda: cores
     limits.append(runtests.environment(".").get("OMP_THREAD_LIMIT"))
