@@ -421,7 +421,7 @@ PetscErrorCode BenchRun(MPI_Comm comm, int n, char *inputs[], PetscBool *right)
   if (files[COMPARE][0]) PetscCall(CompareCSV(comm, files[COMPARE], NULL, 0, NULL)); /* before hours of measuring */
   if (files[CSV][0]) PetscCall(ReportOpen(comm, files[CSV], &b.csv));
   if (b.csv) PetscCall(ReportCSVHeader(b.csv));
-  PetscCall(MachineCreate(comm, &b.machine));
+  PetscCall(MachineCreate(comm, b.budget, &b.machine));
   PetscCall(ReportMachine(comm, &b.machine));
   for (int i = 0; i < n; i++) PetscCall(BenchCase(&b, inputs[i], right));
   PetscCall(ReportSummary(comm, b.nresults, b.results));

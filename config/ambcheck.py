@@ -63,8 +63,6 @@ int main(void)
 #pragma omp ordered
       m += turn++ == i;
     }
-#pragma omp critical(PoolProgram)
-    last += 1;
   }
 #pragma omp parallel for num_threads(3) schedule(dynamic, 7) reduction(max : last)
   for (long i = 0; i < n; i++) last = i > last ? i : last;

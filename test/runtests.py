@@ -46,6 +46,9 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 TIMEOUT = 120
 TIERS = ("check", "test", "deep")
 OUTPUTS = {"checks", "output", "output_file"}  # what a block may say of the expected output
+# Open MPI's mpiexec says so of a process that ends without MPI_Finalize(), and of one that had to wait for mpiexec, which other programs kept from its processor, for
+# more than the two seconds that MPI_Finalize() waits. Only the first is an error of the process, and comes again.
+LATE = re.compile(r'(calling|MUST call) "finalize"')
 SCRIPT_PROCESSES = 3  # as many processes most scripts have on GPUs at a time; those of several parts test kernels, in one process
 
 
@@ -62,7 +65,8 @@ class Test:
         self.elapsed = self.cpu = 0.0
         self.wanted = self.checks = None  # the lines of output, or the number of lines "ok NAME", that its block has in place of the file
         self.parts, self.arguments, self.folder, self.results = [dealing.Need(0)], [""], None, []
-        self.again = False  # did a part run again?
+        self.again = False  # did a part run again without the service?
+        self.late = False  # did a part run again because mpiexec was late?
 
 
 # ------------------------------------------------- matrix types -------------------------------------------------
@@ -330,10 +334,16 @@ def find(conf):
 
 # ------------------------------------------------- running -------------------------------------------------
 
+def processors():
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
 def environment(folder, gpus=(), more={}):
     env = dict(os.environ, TMPDIR=folder, LC_ALL="C", TREE=ROOT, **more)
     env.setdefault("OMP_NUM_THREADS", "2")
     env.setdefault("OMP_WAIT_POLICY", "passive")
+    # nproc obeys: a script that builds, with as many jobs as nproc says, has no more than a fourth of the cores beside other tests
+    env.setdefault("OMP_THREAD_LIMIT", str(max(4, processors() // 4)))
     if gpus and None not in [gpu.name for gpu in gpus]:
         env["CUDA_VISIBLE_DEVICES"] = ",".join(gpu.name for gpu in gpus)
     # nothing that the user usually wants of PETSc but what PETSc has to know of this MPI, where the library cannot find out
@@ -499,6 +509,10 @@ def judge(test, folder, part=0, gpus=(), more={}):
     command = ("%s %s" % (test.command, test.arguments[part])).strip()
     code, out, err, cpu = shell(command, folder, test.timeout, gpus=gpus, more=more)
     test.cpu += cpu
+    if code != 0 and LATE.search(out + err):
+        test.late = True
+        code, out, err, cpu = shell(command, folder, test.timeout, gpus=gpus, more=more)
+        test.cpu += cpu
     report = "%s\n%s\n%s" % (command, last_lines(out), last_lines(err))
     if code != 0:
         text = code if isinstance(code, str) else "killed by signal %d" % -code if code < 0 else "exit code %d" % code
@@ -576,11 +590,10 @@ def main():
         return 0
     end_on_signals()
     count, begin = {"ok": 0, "fail": 0, "skip": 0}, time.time()
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     for line in dealing.describe(conf.get("gpus", ())):
         print(line)
     with tempfile.TemporaryDirectory(prefix="petsc-amb-test-") as work, dealing.Service(conf["gpus"], os.path.join(work, "service")) as service:
-        dealer = dealing.Dealer(dealing.places(cores, conf["gpus"]), conf["gpus"], dealing.SIDE_BY_SIDE if service.variables else dealing.IN_TURNS)
+        dealer = dealing.Dealer(dealing.places(processors(), conf["gpus"]), conf["gpus"], dealing.SIDE_BY_SIDE if service.variables else dealing.IN_TURNS)
         if service.variables:
             print("Tests share a GPU by CUDA's Multi-Process Service.")
         # those that may take the longest first, and programs on one process, which take a second, last: no long test is left alone at the end, with the other cores idle.
@@ -604,6 +617,9 @@ def main():
     again = [test.name for test in tests if test.again]
     if again:
         print("%d failed beside others on a GPU and ran again alone, without the Multi-Process Service: %s" % (len(again), ", ".join(again)))
+    late = [test.name for test in tests if test.late]
+    if late:
+        print("%d ran again because mpiexec did not hear a process's MPI_Finalize(): %s" % (len(late), ", ".join(late)))
     if args.longest:
         print("The longest of %d tests, which took %.0f s and %.0f CPU seconds:" % (len(tests), time.time() - begin, sum(test.cpu for test in tests)))
         for test in sorted(tests, key=lambda test: -test.cpu)[:args.longest]:

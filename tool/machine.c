@@ -131,14 +131,16 @@ static PetscErrorCode MachineCopy(const Machine *machine, PetscLogDouble *second
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The rate of all processes together: their bytes over the time of the slowest, the best of several passes */
-static PetscErrorCode Rate(MPI_Comm comm, const Machine *machine, size_t bytes, PetscBool copy, PetscLogDouble *rate)
+/* The rate of all processes together: their bytes over the time of the slowest, the best of several passes. They end after `seconds` if two of each kind
+   have run: beside other programs, a pass over a gigabyte takes seconds. */
+static PetscErrorCode Rate(MPI_Comm comm, const Machine *machine, size_t bytes, PetscBool copy, PetscLogDouble seconds, PetscLogDouble *rate)
 {
-  const int passes = copy ? 7 : 14;
+  const int      passes = copy ? 7 : 14, least = copy ? 2 : 2 * MACHINE_READ_KERNELS;
+  PetscLogDouble spent = 0;
 
   PetscFunctionBegin;
   *rate = 0;
-  for (int pass = 0; pass < passes; pass++) {
+  for (int pass = 0; pass < passes && (pass < least || spent < seconds); pass++) {
     PetscLogDouble t, total = (PetscLogDouble)bytes;
 
     PetscCallMPI(MPI_Barrier(comm));
@@ -146,6 +148,7 @@ static PetscErrorCode Rate(MPI_Comm comm, const Machine *machine, size_t bytes, 
     else PetscCall(MachineRead(machine, bytes, pass % MACHINE_READ_KERNELS, &t));
     PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &t, 1, MPI_DOUBLE, MPI_MAX, comm));
     PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &total, 1, MPI_DOUBLE, MPI_SUM, comm));
+    spent += t;
     if (pass >= MACHINE_READ_KERNELS || copy) *rate = PetscMax(*rate, total / t);
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -181,7 +184,7 @@ int MachineThreads(void)
 #endif
 }
 
-PetscErrorCode MachineCreate(MPI_Comm comm, Machine *machine)
+PetscErrorCode MachineCreate(MPI_Comm comm, PetscLogDouble seconds, Machine *machine)
 {
   PetscMPIInt size;
 
@@ -214,9 +217,9 @@ PetscErrorCode MachineCreate(MPI_Comm comm, Machine *machine)
     Share(machine->bytes, &first, &length);
     memset(machine->buffer + first, 0, length);
   }
-  PetscCall(Rate(comm, machine, machine->bytes, PETSC_FALSE, &machine->read_memory));
-  PetscCall(Rate(comm, machine, machine->cache_bytes, PETSC_FALSE, &machine->read_cache));
-  PetscCall(Rate(comm, machine, machine->bytes, PETSC_TRUE, &machine->copy_memory));
+  PetscCall(Rate(comm, machine, machine->bytes, PETSC_FALSE, seconds, &machine->read_memory));
+  PetscCall(Rate(comm, machine, machine->cache_bytes, PETSC_FALSE, seconds, &machine->read_cache));
+  PetscCall(Rate(comm, machine, machine->bytes, PETSC_TRUE, seconds, &machine->copy_memory));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -81,7 +81,7 @@ typedef struct {
   size_t         cache_bytes; /* of the part that fits the cache */
 } Machine;
 
-PETSC_INTERN PetscErrorCode MachineCreate(MPI_Comm, Machine *);
+PETSC_INTERN PetscErrorCode MachineCreate(MPI_Comm, PetscLogDouble seconds, Machine *);
 PETSC_INTERN PetscErrorCode MachineRead(const Machine *, size_t bytes, int kernel, PetscLogDouble *seconds);
 PETSC_INTERN PetscErrorCode MachineDestroy(Machine *);
 PETSC_INTERN void           MachineTimeOfProcessor(void);

@@ -111,6 +111,7 @@ static atomic_uint  pending;  /* members of the region that have not ended */
 static atomic_uint  sleeping; /* the caller sleeps until they end */
 static atomic_llong lost;     /* nanoseconds that workers lost since the caller's last check */
 static atomic_llong spinning; /* nanoseconds that waits spin */
+static atomic_uint  atomics;  /* the lock of atomic regions. 0: open, 1: locked, 2: locked, and a thread may sleep */
 
 static _Thread_local SysMember member;
 static _Thread_local int64_t   slept; /* nanoseconds of this thread in PoolSleep() */
@@ -170,26 +171,6 @@ static void PoolSleep(atomic_uint *word, unsigned int value)
 static void PoolWake(atomic_uint *word, int most)
 {
   (void)syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, most, NULL, NULL, 0);
-}
-
-/* ------------------------------------------------- locks ------------------------------------------------- */
-
-/* 0: open, 1: locked, 2: locked, and a thread may sleep */
-static atomic_uint critical, atomics;
-
-static void PoolLock(atomic_uint *lock)
-{
-  unsigned int state = 0;
-
-  if (atomic_compare_exchange_strong(lock, &state, 1)) return;
-  while (atomic_exchange(lock, 2)) {
-    if (!PoolSpin(lock, 2, POOL_SPIN)) PoolSleep(lock, 2);
-  }
-}
-
-static void PoolUnlock(atomic_uint *lock)
-{
-  if (atomic_exchange(lock, 0) == 2) PoolWake(lock, 1);
 }
 
 /* ------------------------------------------------- load of other programs ------------------------------------------------- */
@@ -398,7 +379,6 @@ static void PoolForked(void)
   atomic_store(&pending, 0);
   atomic_store(&sleeping, 0);
   atomic_store(&lost, 0);
-  atomic_store(&critical, 0);
   atomic_store(&atomics, 0);
 }
 
@@ -515,26 +495,19 @@ void GOMP_parallel(void (*run)(void *), void *data, unsigned int n, unsigned int
   }
 }
 
-void GOMP_critical_name_start(void **name)
-{
-  (void)name;
-  PoolLock(&critical);
-}
-
-void GOMP_critical_name_end(void **name)
-{
-  (void)name;
-  PoolUnlock(&critical);
-}
-
 void GOMP_atomic_start(void)
 {
-  PoolLock(&atomics);
+  unsigned int state = 0;
+
+  if (atomic_compare_exchange_strong(&atomics, &state, 1)) return;
+  while (atomic_exchange(&atomics, 2)) {
+    if (!PoolSpin(&atomics, 2, POOL_SPIN)) PoolSleep(&atomics, 2);
+  }
 }
 
 void GOMP_atomic_end(void)
 {
-  PoolUnlock(&atomics);
+  if (atomic_exchange(&atomics, 0) == 2) PoolWake(&atomics, 1);
 }
 
 /* Waits until the chunk's ordered part may run */

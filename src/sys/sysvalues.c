@@ -60,34 +60,43 @@ static void SysValuesFind(SysTable *T, int most, int64_t n, const SysScalar *a, 
   }
 }
 
+/* A worker's values. Workers merge nothing themselves: places then depend on the partition only, and a region needs no lock. */
+typedef struct {
+  SysTable table;
+  int      fits, floats;
+} SysValuesFound;
+
 /* With one worker sets the values' places as well, unless place is NULL: a table merged from several workers has other places */
 static void SysValuesChooseAndPlace(SysValuesChoice *V, int64_t n, const SysScalar *a, int nworker, uint8_t *place)
 {
-  const int must = SysValuesDepend(V);
-  int       fits = must && V->most > 0 && n > 0, floats = (must || V->asked == SYS_VALUES_SINGLE) && n > 0;
+  const int       must = SysValuesDepend(V);
+  int             fits = must && V->most > 0 && n > 0, floats = (must || V->asked == SYS_VALUES_SINGLE) && n > 0;
+  SysValuesFound *found = NULL;
 
-  (void)nworker;
   SysTableClear(&V->table);
   (void)SysTableAdd(&V->table, &zero);
-  if (fits || floats) {
-    const SysTable empty = V->table;
-    const int      f0 = fits, s0 = floats;
-
-#pragma omp parallel num_threads(nworker) if (nworker > 1)
-    {
-      const int64_t nt = omp_get_num_threads(), t = omp_get_thread_num(), begin = n / nt * t, end = t == nt - 1 ? n : n / nt * (t + 1);
-      SysTable      mine = empty;
-      int           f = f0, s = s0;
-
-      SysValuesFind(&mine, V->most, end - begin, a + begin, place, &f, &s);
-#pragma omp critical(SysValuesChoose)
-      {
-        fits = fits && f;
-        floats &= s;
-        for (int k = 0; k < mine.n && fits; k++) fits = SysValuesAdd(&V->table, V->most, &mine.value[k]) >= 0;
-      }
+  if (nworker > 1 && (fits || floats)) found = SysAllocate(sizeof(*found) * (size_t)nworker);
+  if (found) {
+    for (int t = 0; t < nworker; t++) {
+      found[t].table.n = 0;
+      found[t].fits    = fits;
+      found[t].floats  = floats;
     }
-  }
+#pragma omp parallel num_threads(nworker)
+    {
+      const int64_t   nt = omp_get_num_threads(), t = omp_get_thread_num(), begin = n / nt * t, end = t == nt - 1 ? n : n / nt * (t + 1);
+      SysValuesFound *mine = found + t;
+
+      mine->table = V->table;
+      SysValuesFind(&mine->table, V->most, end - begin, a + begin, NULL, &mine->fits, &mine->floats);
+    }
+    for (int t = 0; t < nworker; t++) {
+      fits   = fits && found[t].fits;
+      floats = floats && found[t].floats;
+      for (int k = 0; k < found[t].table.n && fits; k++) fits = SysValuesAdd(&V->table, V->most, &found[t].table.value[k]) >= 0;
+    }
+    SysRelease(found, sizeof(*found) * (size_t)nworker);
+  } else if (fits || floats) SysValuesFind(&V->table, V->most, n, a, place, &fits, &floats); /* one worker, or no memory for tables */
   SysValuesSet(V, fits, floats);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-static char help[] = "The phases of a shadow on the host, product by product: when it converts, renews values, gives up, and looks again.\n";
+static char help[] = "The phases of a shadow, product by product: when it converts, renews values, gives up, and looks again.\n";
 
 #include "mat/shadow/core/shadow.h"
 #include "../testutil.h"
@@ -608,9 +608,25 @@ static PetscErrorCode Leaves(TestDiff *d)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* A first conversion on a GPU does not begin while the thread of shadowloaddevice.c loads kernels; on a host nothing loads */
+static PetscErrorCode LoadsFirst(TestDiff *d)
+{
+  Mat        A;
+  MatShadow *s;
+
+  PetscFunctionBeginUser;
+  PetscCall(Create(PETSC_FALSE, &A, &s));
+  for (PetscInt k = 0; k < 1000000 && s->phase == MAT_SHADOW_WAITING; k++) PetscCall(TestMultiply(A, 1));
+  TestExpect(d, "the matrix is not converted", (PetscBool)(s->info.conversions == 1));
+  TestExpect(d, "the conversion does not wait for the kernels", (PetscBool)!MatShadowLoads());
+  PetscCall(MatDestroy(&A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static const TestCase tests[] = {
   {"transitions",            Transitions     },
   {"first conversion",       Waits           },
+  {"kernels that load",      LoadsFirst      },
   {"threads",                WaitsWithThreads},
   {"new values",             Renews          },
   {"early conversions",      ConvertsEarly   },
@@ -640,6 +656,12 @@ int main(int argc, char **argv)
   test:
     suffix: 1
     args: -mat_type amb -mat_amb_device cpu
-    checks: 18
+    checks: 19
+
+  test:
+    suffix: device
+    requires: cuda
+    args: -mat_type amb -test_only 'kernels that load'
+    checks: 1
 
 TEST*/

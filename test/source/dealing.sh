@@ -248,6 +248,18 @@ for said, right in (("ok a\n\nok  b\n", "ok"), ("ok a\n", "fail")):
     test.wanted = said
     got = runtests.judge(test, os.getcwd())
     check("output of the block: %s" % right, [state for state, _, _ in got] == [right], got)
+real, limits = runtests.processors, []
+os.environ.pop("OMP_THREAD_LIMIT", None)
+for cores in 2, 32:
+    runtests.processors = lambda: cores
+    limits.append(runtests.environment(".").get("OMP_THREAD_LIMIT"))
+runtests.processors = real
+check("a script that builds has a fourth of the cores, and at least four", limits == ["4", "8"], limits)
+for times, wanted in ((1, ["ok"]), (2, ["fail"])):
+    open("late", "w").close()
+    test = runtests.Test("late", "echo x >>late; [ $(wc -l <late) -gt %d ] || { echo 'this process called \"init\", but exited without calling \"finalize\"' >&2; exit 1; }" % times)
+    got = [state for state, _, _ in runtests.judge(test, os.getcwd())]
+    check("a test whose mpiexec misses the end of a process %d times" % times, got == wanted and test.late, got)
 got = [(entry["suffix"], entry.get("checks"), entry.get("output_file")) for entry in runtests.flatten(runtests.parse_block(block % "      checks: 2"), {})]
 check("a test has the number of checks of its block in place of the file of all", got == [("own", None, None), ("file", "2", None)], got)
 for printed, code, right in (("ok a\\nok b\\n", 0, "ok"), ("ok a\\n", 0, "fail"), ("ok a\\nok b\\nok c\\n", 0, "fail"), ("ok a\\nnot ok b\\n", 0, "fail"), ("ok a\\nok b\\nWARNING\\n", 0, "fail"),

@@ -238,3 +238,14 @@ SysStatus VecCUDAAYPX(int64_t n, SysReal a, const SysReal *x, SysReal *y, SysStr
 {
   return SysLaunch(AYPXKernel, SysBlocksLoop(n), SYS_THREADS, 0, stream, n, a, x, y);
 }
+
+void VecCUDALoad(void)
+{
+  const void *kernel[] = {(const void *)SumKernel<0, true>, (const void *)SumKernel<1, true>, (const void *)AYPXKernel};
+
+  for (int k = 0; k < 3; k++) {
+    cudaFuncAttributes attributes;
+
+    (void)cudaFuncGetAttributes(&attributes, kernel[k]); /* a later launch repeats and reports a failure */
+  }
+}

@@ -18,4 +18,7 @@ void      VecCUDAEnd(void);
 /* y = a y + x, with the roundings of a product and a sum */
 SysStatus VecCUDAAYPX(int64_t n, SysReal a, const SysReal *x, SysReal *y, SysStream);
 
+/* Has CUDA load the code of the kernels of norms, dot products and updates; any thread may call it */
+void VecCUDALoad(void);
+
 SYS_C_END

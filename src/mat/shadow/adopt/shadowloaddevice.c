@@ -7,10 +7,13 @@
    libraries reports them later.
 */
 #include <pthread.h>
+#include <stdatomic.h>
 #include <unistd.h>
 #include <petscdevice_cuda.h>
 
 #include "mat/shadow/core/shadow.h"
+#include "vec/ambvec/ambvec.h"
+#include "vec/ambvec/ambveccuda.h"
 
 #if defined(PETSC_USE_REAL_SINGLE)
   #define BLAS(name)  cublasS##name
@@ -24,6 +27,7 @@
 static pthread_t           loader;
 static pid_t               owner; /* the process that started the thread */
 static PetscBool           loading = PETSC_FALSE;
+static atomic_bool         busy; /* the thread has not done its work */
 static int                 device;
 static const MatShadowOps *ops;
 
@@ -98,9 +102,11 @@ static void *Load(void *unused)
       (void)cudaFreeAsync(memory, stream); /* PETSc's vectors free memory this way; the first call takes 10 ms */
     }
     if (ops->load) (*ops->load)((SysStream)stream);
+    if (VecAMBWanted) VecCUDALoad();
     (void)cudaStreamDestroy(stream);
   }
   (void)cudaGetLastError();
+  atomic_store(&busy, false);
   return NULL;
 }
 
@@ -113,10 +119,18 @@ PetscErrorCode MatShadowLoadStart(const MatShadowFormat *format)
   if (begun) PetscFunctionReturn(PETSC_SUCCESS);
   begun = PETSC_TRUE;
   PetscCallCUDA(cudaGetDevice(&device));
-  ops     = &format->device;
-  owner   = getpid();
+  ops   = &format->device;
+  owner = getpid();
+  atomic_store(&busy, true);
   loading = (PetscBool)(pthread_create(&loader, NULL, Load, NULL) == 0);
+  if (!loading) atomic_store(&busy, false);
   PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Returns whether the thread still loads kernels; a conversion meanwhile would load its kernels itself and wait for the thread's locks in CUDA */
+PetscBool MatShadowLoads(void)
+{
+  return (PetscBool)(loading && atomic_load(&busy) && getpid() == owner);
 }
 
 PetscErrorCode MatShadowLoadEnd(void)

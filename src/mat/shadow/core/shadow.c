@@ -7,7 +7,7 @@
    updates, if the conversion takes a small part of the time since the pattern exists. The format stays if it is no slower than the AIJ. On the host
    the times of the last products on the AIJ and of the first ones on the format decide (shadowtrial.c); several candidates may be tried
    (shadowtune.c). On the device a product's time is unknown until the queue is empty: the traffic model decides until tuning would be repaid; then
-   both sides are timed on scratch vectors.
+   both sides are timed on scratch vectors. A first conversion does not begin before the thread of shadowloaddevice.c has loaded CUDA's kernels.
 */
 #include "mat/shadow/core/shadow.h"
 
@@ -292,6 +292,7 @@ PetscErrorCode MatShadowChoose(Mat A, MatShadow *s, PetscBool transpose, MatShad
       if (!device && s->served >= convert - patience->samples) run->trial = trial;
       PetscFunctionReturn(PETSC_SUCCESS);
     }
+    if (device && measure && convert && MatShadowLoads()) PetscFunctionReturn(PETSC_SUCCESS);
     if (s->tune == MAT_SHADOW_TUNE_ONLINE && !device) PetscCall(MatShadowTuneSetUp(A, s, csr, PETSC_FALSE, &ready));
     if (!ready) PetscFunctionReturn(PETSC_SUCCESS);
     PetscCall(MatShadowConvert(A, s, csr));

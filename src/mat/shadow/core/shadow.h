@@ -375,6 +375,7 @@ SYS_DEVICE PetscErrorCode MatShadowDeviceEnd(void) SYS_STUB(PETSC_SUCCESS);
 SYS_DEVICE PetscErrorCode MatShadowDeviceConvert(Mat A) SYS_STUB(PETSC_SUCCESS);
 SYS_DEVICE PetscErrorCode MatShadowLoadStart(const MatShadowFormat *format) SYS_STUB(PETSC_SUCCESS);
 SYS_DEVICE PetscErrorCode MatShadowLoadEnd(void) SYS_STUB(PETSC_SUCCESS);
+SYS_DEVICE PetscBool      MatShadowLoads(void) SYS_STUB(PETSC_FALSE);
 
 /* Arrays and vectors */
 SYS_DEVICE PetscErrorCode MatShadowDeviceGetRows(Mat A, const MatShadow *s, MatShadowCSR *csr) SYS_STUB(PETSC_SUCCESS);

@@ -60,7 +60,7 @@ static SysStatus AmbLoadProducts(const Small *S, const AmbDevice *A, cudaStream_
   return SYS_SUCCESS;
 }
 
-/* Converts the matrix and multiplies by it */
+/* Converts the matrix, multiplies by it, and sets new values */
 static SysStatus AmbLoadSmall(const Small *S, int block_size, SysValues values, cudaStream_t stream)
 {
   const AmbDeviceParams params = {block_size, 0, 0, 0, values};
@@ -68,6 +68,7 @@ static SysStatus AmbLoadSmall(const Small *S, int block_size, SysValues values, 
   SysStatus             status = AmbDeviceConvert(&S->csr, NULL, &params, stream, &A);
 
   if (!status) status = AmbLoadProducts(S, A, stream);
+  if (!status) status = AmbDeviceUpdate(A, &S->csr, stream);
   if (!status) (void)cudaStreamSynchronize(stream);
   AmbDeviceDestroy(A);
   return status;
