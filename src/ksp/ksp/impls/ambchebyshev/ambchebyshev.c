@@ -285,7 +285,9 @@ static PetscErrorCode KSPSetUp_AMBChebyshev(KSP ksp)
 
   PetscFunctionBegin;
   PetscCall(KSPAMBGet(ksp, &amb));
+  PetscCall(KSPAMBEstimateBegin(ksp, amb));
   PetscCall((*amb->base.setup)(ksp));
+  PetscCall(KSPAMBEstimateEnd(ksp, amb));
   if (ksp->ops->solve != KSPSolve_AMB) amb->base.solve = ksp->ops->solve;
   ksp->ops->solve = KSPSolve_AMB;
   amb->bounds     = PETSC_FALSE;
@@ -317,6 +319,18 @@ static PetscErrorCode KSPChebyshevEstEigSet_AMBChebyshev(KSP ksp, PetscReal a, P
   PetscCall(KSPAMBGet(ksp, &amb));
   amb->bounds = PETSC_FALSE;
   PetscCall((*amb->setestimate)(ksp, a, b, c, d));
+  PetscCall(KSPAMBEstimateCreated(ksp, amb));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode KSPChebyshevEstEigSetUseNoisy_AMBChebyshev(KSP ksp, PetscBool use)
+{
+  KSPAMB *amb;
+
+  PetscFunctionBegin;
+  PetscCall(KSPAMBGet(ksp, &amb));
+  amb->ownrhs = PETSC_TRUE;
+  PetscCall((*amb->setnoisy)(ksp, use));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -361,11 +375,14 @@ static PetscErrorCode KSPCreate_AMBChebyshev(KSP ksp)
   amb->supports    = KSPAMBChebyshevSupports;
   amb->local       = PETSC_TRUE;
   amb->keep        = PETSC_TRUE;
+  amb->clear       = KSPAMBEstimateClear;
   ksp->ops->setup  = KSPSetUp_AMBChebyshev;
   PetscCall(PetscObjectQueryFunction((PetscObject)ksp, "KSPChebyshevSetEigenvalues_C", &amb->seteigenvalues));
   PetscCall(PetscObjectQueryFunction((PetscObject)ksp, "KSPChebyshevEstEigSet_C", &amb->setestimate));
   PetscCall(PetscObjectComposeFunction((PetscObject)ksp, "KSPChebyshevSetEigenvalues_C", KSPChebyshevSetEigenvalues_AMBChebyshev));
+  PetscCall(PetscObjectQueryFunction((PetscObject)ksp, "KSPChebyshevEstEigSetUseNoisy_C", &amb->setnoisy));
   PetscCall(PetscObjectComposeFunction((PetscObject)ksp, "KSPChebyshevEstEigSet_C", KSPChebyshevEstEigSet_AMBChebyshev));
+  PetscCall(PetscObjectComposeFunction((PetscObject)ksp, "KSPChebyshevEstEigSetUseNoisy_C", KSPChebyshevEstEigSetUseNoisy_AMBChebyshev));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
