@@ -139,7 +139,7 @@ static PetscErrorCode KSPAMBEstimatePreSolve(KSP ksp, Vec b, Vec x, void *ctx)
 /* Sets *supports if steps can replace PETSc's estimate for this system */
 static PetscErrorCode KSPAMBEstimateSupports(KSP ksp, KSPAMB *amb, PetscBool *supports)
 {
-  PetscBool    jacobi, seq, mpi, useabs, fix;
+  PetscBool    jacobi, seq, mpi, useabs;
   PCJacobiType type;
   MatNullSpace null;
   char        *options, *found = NULL;
@@ -147,17 +147,16 @@ static PetscErrorCode KSPAMBEstimateSupports(KSP ksp, KSPAMB *amb, PetscBool *su
 
   PetscFunctionBegin;
   *supports = PETSC_FALSE;
-  if (PetscDefined(USE_COMPLEX) || !KSPAMBEstimateSteps || amb->ownrhs || !ksp->pc) PetscFunctionReturn(PETSC_SUCCESS);
+  if (PetscDefined(USE_COMPLEX) || !KSPAMBEstimateSteps || amb->ownrhs || !ksp->pc || ksp->pc->reusepreconditioner) PetscFunctionReturn(PETSC_SUCCESS); /* an older set-up may have another diagonal */
   PetscCall(PetscObjectTypeCompare((PetscObject)ksp->pc, PCJACOBI, &jacobi));
   if (!jacobi) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PCJacobiGetType(ksp->pc, &type));
   PetscCall(PCJacobiGetUseAbs(ksp->pc, &useabs));
-  PetscCall(PCJacobiGetFixDiagonal(ksp->pc, &fix));
   PetscCall(KSPGetOperators(ksp, &A, &P));
   PetscCall(PetscObjectBaseTypeCompare((PetscObject)A, MATSEQAIJ, &seq));
   PetscCall(PetscObjectBaseTypeCompare((PetscObject)A, MATMPIAIJ, &mpi));
   PetscCall(MatGetNullSpace(A, &null));
-  if (type != PC_JACOBI_DIAGONAL || useabs || !fix || A != P || !(seq || mpi) || null) PetscFunctionReturn(PETSC_SUCCESS);
+  if (type != PC_JACOBI_DIAGONAL || useabs || A != P || !(seq || mpi) || null) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatGetTransposeNullSpace(A, &null));
   PetscCall(PetscOptionsGetAll(((PetscObject)ksp)->options, &options)); /* those of PETSc's solver of the estimate have this word */
   PetscCall(PetscStrstr(options, "esteig_", &found));
