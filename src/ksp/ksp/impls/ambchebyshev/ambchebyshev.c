@@ -375,7 +375,6 @@ static PetscErrorCode KSPCreate_AMBChebyshev(KSP ksp)
   amb->supports    = KSPAMBChebyshevSupports;
   amb->local       = PETSC_TRUE;
   amb->keep        = PETSC_TRUE;
-  amb->clear       = KSPAMBEstimateClear;
   ksp->ops->setup  = KSPSetUp_AMBChebyshev;
   PetscCall(PetscObjectQueryFunction((PetscObject)ksp, "KSPChebyshevSetEigenvalues_C", &amb->seteigenvalues));
   PetscCall(PetscObjectQueryFunction((PetscObject)ksp, "KSPChebyshevEstEigSet_C", &amb->setestimate));

@@ -16,4 +16,3 @@ extern PetscErrorCode (*KSPAMBEstimateSteps)(Mat A, PetscBool definite, PetscSca
 PetscErrorCode KSPAMBEstimateBegin(KSP, KSPAMB *);
 PetscErrorCode KSPAMBEstimateCreated(KSP, KSPAMB *);
 PetscErrorCode KSPAMBEstimateEnd(KSP, KSPAMB *);
-PetscErrorCode KSPAMBEstimateClear(KSPAMB *);

@@ -5,51 +5,48 @@
    PETSc writes the random vector on the host and solves by GMRES or CG, with several waits for the GPU in each step. The steps of petsc-amb compute the same Arnoldi or tridiagonal matrix T.
    PETSc's solver then runs on T, whose steps from the first unit vector have T as their matrix again: the numbers, the count of steps and the reason of the end are PETSc's.
 
-   PETSc has no function that sets the estimate. During its set-up a callback before the solve of PETSc's estimate computes T, and replaces two operations of that solver.
+   PETSc has no function that sets the estimate. During its set-up a callback before the solve of PETSc's estimate computes T, and replaces two operations of that solver: the
+   solve until the end of the set-up, the eigenvalues until the next estimate.
 */
 #include "ksp/ksp/impls/ambchebyshev/ambchebyshev.h"
 
 PetscErrorCode (*KSPAMBEstimateSteps)(Mat, PetscBool, PetscScalar[], PetscBool *) = NULL;
 
-PetscErrorCode KSPAMBEstimateClear(KSPAMB *amb)
-{
-  PetscFunctionBegin;
-  PetscCall(KSPDestroy(&amb->small));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
+#define SMALL "KSPAMBEstimate" /* PETSc's solver for T, composed with that of the estimate */
 
 /* ------------------------------------------------- the operations of PETSc's solver ------------------------------------------------- */
 
 static PetscErrorCode KSPSolve_AMBEstimate(KSP ksp)
 {
-  KSPAMB *amb;
+  KSP small;
 
   PetscFunctionBegin;
-  PetscCall(KSPAMBGet((KSP)ksp->prectx, &amb));
   if (ksp->reason == KSP_DIVERGED_PC_FAILED) PetscFunctionReturn(PETSC_SUCCESS);
-  ksp->its    = amb->small->its;
-  ksp->rnorm  = amb->small->rnorm;
-  ksp->reason = amb->small->reason;
+  PetscCall(PetscObjectQuery((PetscObject)ksp, SMALL, (PetscObject *)&small));
+  ksp->its    = small->its;
+  ksp->rnorm  = small->rnorm;
+  ksp->reason = small->reason;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode KSPComputeEigenvalues_AMBEstimate(KSP ksp, PetscInt n, PetscReal r[], PetscReal c[], PetscInt *neig)
 {
-  KSPAMB *amb;
+  KSP small;
 
   PetscFunctionBegin;
-  PetscCall(KSPAMBGet((KSP)ksp->prectx, &amb));
-  PetscCall(KSPComputeEigenvalues(amb->small, n, r, c, neig));
+  PetscCall(PetscObjectQuery((PetscObject)ksp, SMALL, (PetscObject *)&small));
+  PetscCall(KSPComputeEigenvalues(small, n, r, c, neig));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Runs PETSc's solver of this type on T from the first unit vector, with the tolerance of the estimate */
-static PetscErrorCode KSPAMBEstimateSmall(KSP ksp, KSPAMB *amb, KSPType type, const PetscScalar t[])
+/* Runs PETSc's solver of this type on T from the first unit vector, with the tolerance of the estimate. *done = PETSC_FALSE if it fails. */
+static PetscErrorCode KSPAMBEstimateSmall(KSP ksp, KSPType type, const PetscScalar t[], PetscBool *done)
 {
   const PetscInt n = KSPAMB_ESTIMATE_STEPS + 1;
   PetscScalar   *a;
   Mat            T;
   Vec            x, b;
+  KSP            small;
   PC             pc;
 
   PetscFunctionBegin;
@@ -64,15 +61,17 @@ static PetscErrorCode KSPAMBEstimateSmall(KSP ksp, KSPAMB *amb, KSPType type, co
   PetscCall(VecSetValue(b, 0, 1.0, INSERT_VALUES));
   PetscCall(VecAssemblyBegin(b));
   PetscCall(VecAssemblyEnd(b));
-  PetscCall(KSPDestroy(&amb->small));
-  PetscCall(KSPCreate(PETSC_COMM_SELF, &amb->small));
-  PetscCall(KSPSetType(amb->small, type));
-  PetscCall(KSPGetPC(amb->small, &pc));
+  PetscCall(KSPCreate(PETSC_COMM_SELF, &small));
+  PetscCall(KSPSetType(small, type));
+  PetscCall(KSPGetPC(small, &pc));
   PetscCall(PCSetType(pc, PCNONE));
-  PetscCall(KSPSetOperators(amb->small, T, T));
-  PetscCall(KSPSetTolerances(amb->small, ksp->rtol, ksp->abstol, ksp->divtol, ksp->max_it));
-  PetscCall(KSPSetComputeEigenvalues(amb->small, PETSC_TRUE));
-  PetscCall(KSPSolve(amb->small, b, x));
+  PetscCall(KSPSetOperators(small, T, T));
+  PetscCall(KSPSetTolerances(small, ksp->rtol, ksp->abstol, ksp->divtol, ksp->max_it));
+  PetscCall(KSPSetComputeEigenvalues(small, PETSC_TRUE));
+  PetscCall(KSPSolve(small, b, x));
+  *done = (PetscBool)(small->reason > 0 || small->reason == KSP_DIVERGED_ITS);
+  PetscCall(PetscObjectCompose((PetscObject)ksp, SMALL, (PetscObject)small));
+  PetscCall(KSPDestroy(&small));
   PetscCall(VecDestroy(&x));
   PetscCall(VecDestroy(&b));
   PetscCall(MatDestroy(&T));
@@ -99,37 +98,27 @@ static PetscErrorCode KSPAMBEstimateNoise(Vec v)
 /* Called before PETSc's solver of the estimate, which has its options now */
 static PetscErrorCode KSPAMBEstimatePreSolve(KSP ksp, Vec b, Vec x, void *ctx)
 {
-  KSP                cheb = (KSP)ctx;
-  PetscScalar        t[(KSPAMB_ESTIMATE_STEPS + 1) * KSPAMB_ESTIMATE_STEPS];
-  KSPConvergedReason reason;
-  PetscBool          gmres, cg, done = PETSC_FALSE;
-  KSPAMB            *amb;
-  Mat                A;
+  KSP         cheb = (KSP)ctx;
+  PetscScalar t[(KSPAMB_ESTIMATE_STEPS + 1) * KSPAMB_ESTIMATE_STEPS];
+  PetscBool   gmres, cg, done = PETSC_FALSE;
+  KSPAMB     *amb;
+  Mat         A;
 
   PetscFunctionBegin;
   PetscCall(KSPAMBGet(cheb, &amb));
-  if (!((PetscObject)ksp)->type_name) PetscCall(KSPSetType(ksp, KSPGMRES)); /* as KSPSetUp() does */
+  PetscCall(KSPSetUp(ksp)); /* sets operations; older versions of PETSc call it after this function */
   PetscCall(PetscObjectTypeCompare((PetscObject)ksp, KSPGMRES, &gmres));
   PetscCall(PetscObjectTypeCompare((PetscObject)ksp, KSPCG, &cg));
   if (amb->noise && (gmres || cg) && ksp->pc == cheb->pc && ksp->max_it == KSPAMB_ESTIMATE_STEPS && ksp->pc_side != PC_RIGHT) {
     PetscCall(KSPGetOperators(cheb, &A, NULL));
     PetscCall((*KSPAMBEstimateSteps)(A, cg, t, &done));
   }
-  if (ksp->ops->solve != KSPSolve_AMBEstimate) { /* a new type has new operations */
-    amb->estimatesolve  = ksp->ops->solve;
-    amb->estimatevalues = ksp->ops->computeeigenvalues;
-  }
-  if (done) {
-    PetscCall(KSPAMBEstimateSmall(ksp, amb, gmres ? KSPGMRES : KSPCG, t));
-    PetscCall(KSPGetConvergedReason(amb->small, &reason));
-    done = (PetscBool)(reason > 0 || reason == KSP_DIVERGED_ITS);
-  }
-  if (!done) {
-    PetscCall(KSPDestroy(&amb->small));
-    if (amb->noise) PetscCall(KSPAMBEstimateNoise(b));
-  }
+  if (done) PetscCall(KSPAMBEstimateSmall(ksp, gmres ? KSPGMRES : KSPCG, t, &done));
+  if (!done && amb->noise) PetscCall(KSPAMBEstimateNoise(b));
   PetscCall(PetscInfo(cheb, "The estimate of eigenvalues runs %s\n", done ? "on passes" : "by PETSc's solver"));
-  ksp->ops->solve              = done ? KSPSolve_AMBEstimate : amb->estimatesolve;
+  amb->estimatesolve = ksp->ops->solve;
+  if (ksp->ops->computeeigenvalues != KSPComputeEigenvalues_AMBEstimate) amb->estimatevalues = ksp->ops->computeeigenvalues; /* a new type has new operations */
+  if (done) ksp->ops->solve = KSPSolve_AMBEstimate;
   ksp->ops->computeeigenvalues = done ? KSPComputeEigenvalues_AMBEstimate : amb->estimatevalues;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -174,11 +163,11 @@ PetscErrorCode KSPAMBEstimateCreated(KSP ksp, KSPAMB *amb)
   PetscFunctionBegin;
   if (!amb->estimates || amb->noise) PetscFunctionReturn(PETSC_SUCCESS);
   PetscTryMethod(ksp, "KSPChebyshevEstEigGetKSP_C", (KSP, KSP *), (ksp, &estimate));
-  if (!estimate || (estimate->presolve && estimate->presolve != KSPAMBEstimatePreSolve)) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!estimate || estimate->presolve) PetscFunctionReturn(PETSC_SUCCESS);
+  if (estimate->ops->computeeigenvalues == KSPComputeEigenvalues_AMBEstimate) estimate->ops->computeeigenvalues = amb->estimatevalues; /* of the last estimate */
   PetscCall(KSPAMBEstimateSupports(ksp, amb, &supports));
-  if (!supports && !estimate->presolve) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(KSPSetPreSolve(estimate, KSPAMBEstimatePreSolve, ksp));
   if (!supports) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(KSPSetPreSolve(estimate, KSPAMBEstimatePreSolve, ksp));
   PetscCall(KSPGetOperators(ksp, &A, NULL));
   PetscCall(MatCreateVecs(A, NULL, &amb->noise));
   amb->before  = ksp->vec_rhs;
@@ -197,8 +186,15 @@ PetscErrorCode KSPAMBEstimateBegin(KSP ksp, KSPAMB *amb)
 
 PetscErrorCode KSPAMBEstimateEnd(KSP ksp, KSPAMB *amb)
 {
+  KSP estimate = NULL;
+
   PetscFunctionBegin;
   amb->estimates = PETSC_FALSE;
+  PetscTryMethod(ksp, "KSPChebyshevEstEigGetKSP_C", (KSP, KSP *), (ksp, &estimate));
+  if (estimate && estimate->presolve == KSPAMBEstimatePreSolve) {
+    PetscCall(KSPSetPreSolve(estimate, NULL, NULL));
+    if (estimate->ops->solve == KSPSolve_AMBEstimate) estimate->ops->solve = amb->estimatesolve;
+  }
   if (!amb->noise) PetscFunctionReturn(PETSC_SUCCESS);
   ksp->vec_rhs = amb->before;
   amb->before  = NULL;

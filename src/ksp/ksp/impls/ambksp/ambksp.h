@@ -85,7 +85,6 @@ struct _KSPAMB {
   PetscErrorCode (*setnoisy)(KSP, PetscBool);
   PetscBool estimates, ownrhs;          /* a set-up runs; the program chose whether the estimate begins from random numbers */
   Vec       before, noise;              /* the right-hand side of the solver during an estimate by the steps of petsc-amb, and that of the estimate */
-  KSP       small;                      /* PETSc's estimate for the matrix of the steps; NULL: PETSc's solver made the last estimate */
   PetscErrorCode (*estimatesolve)(KSP); /* operations of PETSc's solver of the estimate */
   PetscErrorCode (*estimatevalues)(KSP, PetscInt, PetscReal *, PetscReal *, PetscInt *);
 
