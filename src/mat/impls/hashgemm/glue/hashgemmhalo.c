@@ -180,15 +180,18 @@ PetscErrorCode HashGEMMHaloRequest(Mat A, HashGEMMHalo *h, PetscInt **wanted)
 {
   const PetscMPIInt *from, *to;
   const PetscInt    *come, *go, *leaf, *root;
+  PetscInt           nfrom = 0, nto = 0; /* int in new versions of PETSc, which little-endian processors store at the same address */
   PetscSF            sf;
 
   PetscFunctionBegin;
   PetscCall(PetscCommDuplicate(PetscObjectComm((PetscObject)A), &h->comm, &h->tag));
   PetscCall(MatAIJGetScatter(A, &sf));
-  PetscCall(PetscSFGetRootRanks(sf, &h->nfrom, &from, &come, &leaf, NULL));
-  PetscCall(PetscSFGetLeafRanks(sf, &h->nto, &to, &go, &root));
-  h->nrow = h->nfrom ? come[h->nfrom] : 0;
-  h->nrun = h->nto ? go[h->nto] : 0;
+  PetscCall(PetscSFGetRootRanks(sf, (void *)&nfrom, &from, &come, &leaf, NULL));
+  PetscCall(PetscSFGetLeafRanks(sf, (void *)&nto, &to, &go, &root));
+  h->nfrom = (PetscMPIInt)nfrom;
+  h->nto   = (PetscMPIInt)nto;
+  h->nrow  = h->nfrom ? come[h->nfrom] : 0;
+  h->nrun  = h->nto ? go[h->nto] : 0;
   for (PetscInt k = 0; k < h->nrow; k++) PetscAssert(leaf[k] == k, PETSC_COMM_SELF, PETSC_ERR_PLIB, "Columns of other processes are not in the order of these");
   PetscCall(PetscMalloc1(h->nfrom, &h->from));
   PetscCall(PetscMalloc1(h->nto, &h->to));
