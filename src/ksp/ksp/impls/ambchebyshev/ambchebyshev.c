@@ -352,6 +352,9 @@ static PetscErrorCode KSPChebyshevEstEigSetUseNoisy_AMBChebyshev(KSP ksp, PetscB
    Polynomials of the fourth kind (`-ksp_chebyshev_kind fourth`, of PETSc 3.19 and newer) take the same passes and the same time as polynomials of the first kind. The
    optimized fourth kind (`opt_fourth`) takes a step of Richardson's iteration for each root of the polynomial, whose pass does not read the iterate before the last one.
 
+   With `PCJACOBI`, an AIJ on a GPU or on one process, and no option `-esteig_...`, the estimate of the eigenvalues takes its ten steps on passes as well, from PETSc's random vector.
+   `KSPChebyshevEstEigGetKSP()` returns PETSc's solver, whose own steps did not run.
+
    `PCGAMG` passes its estimates of eigenvalues to smoothers of the type `KSPCHEBYSHEV`. It does not know this type, so each level computes another estimate.
    With `-petscamb_for_ksp`, and by default on a GPU, smoothers keep the name of their type and get the estimates of `PCGAMG`.
 
