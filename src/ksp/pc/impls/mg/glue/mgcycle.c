@@ -372,6 +372,10 @@ static PetscErrorCode MGCycleCoarsestSupports(PC pc, MGCycle *c, const char **wh
   Mat       A, P;
 
   PetscFunctionBegin;
+  if (!ksp) { /* PCMGSetLevels() got another communicator */
+    if (!*why) *why = "the coarsest level is on fewer processes";
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscCall(KSPSetUp(ksp));
   PetscCall(KSPSetUpOnBlocks(ksp));
   PetscCall(KSPGetOperators(ksp, &A, &P));
