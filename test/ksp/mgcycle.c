@@ -144,7 +144,6 @@ static PetscErrorCode Expect(TestDiff *d, PC pc, PetscBool served)
 {
   MGCycle    *c;
   const char *why;
-  PetscBool   agreed;
   PetscBool   device;
   PetscInt    replayed, own, applications;
   Vec         b, x, y;
@@ -165,8 +164,7 @@ static PetscErrorCode Expect(TestDiff *d, PC pc, PetscBool served)
     PetscCall(VecSet(x, k)); /* nothing that is left in x may change the result */
     PetscCall(PCApply(pc, b, x));
     PetscCall(Near(d, "another result", x, y));
-    PetscCall(MGCycleBuild(pc, c, b, x, &why, &agreed));
-    if (!agreed) PetscCall(MGCycleAgree(pc, &why));
+    PetscCall(MGCycleBuild(pc, c, b, x, &why));
     TestExpect(d, "the cycle has steps, or has none", (PetscBool)(served == !why));
     if (why) continue;
     PetscCall(VecSet(x, k));
@@ -450,7 +448,6 @@ static PetscErrorCode Patience(TestDiff *d)
 {
   const PetscInt repaid = (PetscInt)(SIDE * SIDE / 8) * (SIDE * SIDE / 8) / 1024;
   const char    *why;
-  PetscBool      agreed;
   MGCycle       *c;
   Mat            A;
   Vec            b, x;
@@ -464,8 +461,7 @@ static PetscErrorCode Patience(TestDiff *d)
   for (int values = 0; values < 2; values++) {
     PetscCall(PCSetUp(pc));
     for (PetscInt k = 0; k < repaid + 2; k++) {
-      PetscCall(MGCycleBuild(pc, c, b, x, &why, &agreed));
-      if (!agreed) PetscCall(MGCycleAgree(pc, &why));
+      PetscCall(MGCycleBuild(pc, c, b, x, &why));
       TestExpect(d, "an inverse too early or too late", (PetscBool)(!why == (k >= repaid)));
     }
     PetscCall(MatScale(A, 1.5));

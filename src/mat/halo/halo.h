@@ -122,8 +122,6 @@ extern PetscErrorCode MatHaloShareSetUp(Mat, PetscBool transpose, MatHaloShare *
 extern PetscErrorCode MatHaloShareBegin(const MatHaloShare *, PetscBool transpose, const PetscScalar *x, cudaStream_t, SysStatus *);
 /* Adds alpha times what others sent to y; transposed, alpha is 1 */
 extern PetscErrorCode MatHaloShareEnd(const MatHaloShare *, PetscBool transpose, PetscScalar alpha, PetscScalar *y, cudaStream_t, SysStatus *);
-/* Sets *has if A has a halo whose path will not change. All processes have the same result, without communication. */
-extern PetscErrorCode MatHaloHas(Mat A, PetscBool *has);
 /* Makes the halo of A, if A has none yet, and takes its path. Collective. */
 extern PetscErrorCode MatHaloExpect(Mat A, PetscBool transpose);
 /* For set-ups: creates the halo of A if A has none yet. *halo is NULL, on all processes, unless it has a route between GPUs that reach each other's memory. Collective. */

@@ -155,25 +155,6 @@ static PetscErrorCode MatHaloGet(Mat A, MatShadow *s, Mat rest, const PetscInt g
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode MatHaloHas(Mat A, PetscBool *has)
-{
-  const PetscInt *garray;
-  PetscObjectId   id;
-  const MatHalo  *h;
-  MatShadow      *s;
-  Mat             rest;
-
-  PetscFunctionBegin;
-  PetscCall(MatShadowQuery(A, &s));
-  *has = (PetscBool)(s && s->owner == A && MatAIJIsCUSPARSE(A) && s->halo);
-  if (!*has) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(MatMPIAIJGetSeqAIJ(A, NULL, &rest, &garray));
-  PetscCall(PetscObjectGetId((PetscObject)rest, &id));
-  h    = (const MatHalo *)s->halo;
-  *has = (PetscBool)(h->block == id && h->chosen);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 PetscErrorCode MatHaloExpect(Mat A, PetscBool transpose)
 {
   const PetscInt *garray;

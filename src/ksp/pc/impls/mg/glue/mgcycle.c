@@ -364,37 +364,26 @@ static PetscErrorCode MGCycleCoarsestState(MGCycle *c, Mat P)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Sets up the solver of the coarsest level, also if a level has a reason already, and sets *why if that solver has one. Collective. */
-static PetscErrorCode MGCycleCoarsestSupports(PC pc, MGCycle *c, const char **why)
+static PetscErrorCode MGCycleCoarsest(PC pc, MGCycle *c, const char **why)
 {
-  const KSP ksp = ((PC_MG *)pc->data)->levels[0]->smoothd;
-  PetscBool linear, nullspace;
-  Mat       A, P;
+  PC_MG_Levels *level = ((PC_MG *)pc->data)->levels[0];
+  const KSP     ksp   = level->smoothd;
+  PetscInt      n;
+  PetscBool     linear, nullspace;
+  Mat           A, P;
 
   PetscFunctionBegin;
-  if (!ksp) { /* PCMGSetLevels() got another communicator */
-    if (!*why) *why = "the coarsest level is on fewer processes";
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
   PetscCall(KSPSetUp(ksp));
   PetscCall(KSPSetUpOnBlocks(ksp));
   PetscCall(KSPGetOperators(ksp, &A, &P));
   PetscCall(MGCycleHasNullSpace(A, &nullspace));
   PetscCall(MGCycleLinear(ksp, &linear));
   PetscCall(MGCycleCoarsestState(c, P));
-  if (*why) PetscFunctionReturn(PETSC_SUCCESS);
   if (!linear) *why = "the coarsest level is not solved by preonly with lu, cholesky, svd or ambinverse, or by these in a block of each process";
   else if (nullspace) *why = "an operator has a null space";
   else if (c->most > ROWS_MOST) *why = "the coarsest level is too large";
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode MGCycleCoarsest(PC pc, MGCycle *c, const char **why)
-{
-  PC_MG_Levels *level = ((PC_MG *)pc->data)->levels[0];
-  PetscInt      n;
-
-  PetscFunctionBegin;
+  PetscCall(MGCycleAgree(pc, why));
+  if (*why) PetscFunctionReturn(PETSC_SUCCESS);
   if (!c->inverted && c->most > c->at_once && c->waited < (PetscInt)((PetscInt64)c->most * c->most / ROWS_REPAID)) {
     c->waited++;
     *why = "the inverse of the coarsest operator is not repaid yet";
@@ -437,14 +426,12 @@ static PetscErrorCode MGCycleLevel(PC_MG *mg, MGCycle *c, PetscInt l, Vec b, Vec
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode MGCycleBuild(PC pc, MGCycle *c, Vec b, Vec x, const char **why, PetscBool *agreed)
+PetscErrorCode MGCycleBuild(PC pc, MGCycle *c, Vec b, Vec x, const char **why)
 {
-  PC_MG    *mg    = (PC_MG *)pc->data;
-  PetscBool ready = PETSC_TRUE;
+  PC_MG *mg = (PC_MG *)pc->data;
 
   PetscFunctionBegin;
   *why     = NULL;
-  *agreed  = PETSC_FALSE;
   c->nstep = 0;
   if (mg->nlevels < 2) *why = "there is one level";
   else if (mg->am != PC_MG_MULTIPLICATIVE) *why = "the cycle is not multiplicative";
@@ -458,15 +445,9 @@ PetscErrorCode MGCycleBuild(PC pc, MGCycle *c, Vec b, Vec x, const char **why, P
     else if (l && !level->A) *why = "a level has no operator yet";
   }
   for (PetscInt k = 0; k < mg->cyclesperpcapply && !*why; k++) PetscCall(MGCycleLevel(mg, c, mg->nlevels - 1, b, x, (PetscBool)(k == 0), why));
-  PetscCall(MGCycleCoarsestSupports(pc, c, why));
-  if (*why) PetscFunctionReturn(PETSC_SUCCESS); /* the caller agrees, and so do the other processes, here or there */
-  PetscCall(MGCycleHasHalosDevice(c, &ready));
-  if (!ready || !c->inverted) { /* what follows is collective */
-    PetscCall(MGCycleAgree(pc, why));
-    *agreed = (PetscBool)(*why != NULL);
-    if (*why) PetscFunctionReturn(PETSC_SUCCESS);
-    PetscCall(MGCycleExpectDevice(c));
-  }
+  PetscCall(MGCycleAgree(pc, why));
+  if (*why) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MGCycleExpectDevice(c));
   PetscCall(MGCycleCoarsest(pc, c, why)); /* last, since it is not for nothing then */
   PetscFunctionReturn(PETSC_SUCCESS);
 }

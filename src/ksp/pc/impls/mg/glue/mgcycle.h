@@ -56,12 +56,8 @@ typedef struct {
 
 PetscErrorCode MGCycleGet(PC, MGCycle **);
 
-/* Makes the steps of x = cycle of b, or says why there are none. Collective: all processes have the same steps. Unless *agreed, processes may differ in *why, and the caller calls
-   MGCycleAgree(). */
-PetscErrorCode MGCycleBuild(PC, MGCycle *, Vec b, Vec x, const char **why, PetscBool *agreed);
-
-/* *ready becomes PETSC_FALSE, on all processes with the same steps, if a product of several processes has no halo yet */
-SYS_DEVICE PetscErrorCode MGCycleHasHalosDevice(const MGCycle *c, PetscBool *ready) SYS_STUB(PETSC_SUCCESS);
+/* Makes the steps of x = cycle of b, or says why there are none. Collective: all processes have the same steps. */
+PetscErrorCode MGCycleBuild(PC, MGCycle *, Vec b, Vec x, const char **why);
 
 /* Makes the halos of all products of several processes, so that the first application on GPUs has them */
 SYS_DEVICE PetscErrorCode MGCycleExpectDevice(const MGCycle *c) SYS_STUB(PETSC_SUCCESS);

@@ -484,20 +484,6 @@ static void MGCycleExchange(MGCycle *c, Vec b, Vec x, Vec from, Vec to)
   }
 }
 
-PetscErrorCode MGCycleHasHalosDevice(const MGCycle *c, PetscBool *ready)
-{
-  const PetscInt *columns;
-  Mat             blocks[2];
-
-  PetscFunctionBegin;
-  for (const MGCycleStep *s = c->step; s < c->step + c->nstep && *ready; s++) {
-    if (s->kind != MG_CYCLE_PRODUCT) continue;
-    PetscCall(MatAIJGetBlocks(s->A, blocks, &columns));
-    if (blocks[1]) PetscCall(MatHaloHas(s->A, ready));
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 PetscErrorCode MGCycleExpectDevice(const MGCycle *c)
 {
   const PetscInt *columns;
@@ -514,14 +500,14 @@ PetscErrorCode MGCycleExpectDevice(const MGCycle *c)
 
 PetscErrorCode MGCycleApplyDevice(PC pc, MGCycle *c, Vec b, Vec x, const char **why)
 {
-  PetscBool plain[2], agreed;
+  PetscBool plain[2];
   Vec       from = b, to = x;
 
   PetscFunctionBegin;
   PetscCall(VecAMBOnDevice(b, &plain[0]));
   PetscCall(VecAMBOnDevice(x, &plain[1]));
   if (!plain[0] || !plain[1]) PetscFunctionReturn(PETSC_SUCCESS); /* as on all other processes */
-  PetscCall(MGCycleBuild(pc, c, b, x, why, &agreed));
+  PetscCall(MGCycleBuild(pc, c, b, x, why));
   if (!*why) { /* else values would cross the bus for nothing */
     if (!c->device) PetscCall(PetscNew(&c->device));
     if (c->device->levels != c->id) PetscCall(MGCycleForgetTransposed(c->device));
@@ -530,7 +516,7 @@ PetscErrorCode MGCycleApplyDevice(PC pc, MGCycle *c, Vec b, Vec x, const char **
     if (from != b) MGCycleExchange(c, b, x, from, to);
     PetscCall(MGCycleKernels(c, why));
   }
-  if (!agreed) PetscCall(MGCycleAgree(pc, why));
+  PetscCall(MGCycleAgree(pc, why));
   if (*why) PetscFunctionReturn(PETSC_SUCCESS);
   if (from != b) PetscCall(VecCopy(b, from));
   PetscCall(MGCycleCount(c));
