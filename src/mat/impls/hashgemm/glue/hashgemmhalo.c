@@ -180,14 +180,14 @@ PetscErrorCode HashGEMMHaloRequest(Mat A, HashGEMMHalo *h, PetscInt **wanted)
 {
   const PetscMPIInt *from, *to;
   const PetscInt    *come, *go, *leaf, *root;
-  PetscInt           nfrom = 0, nto = 0; /* int in new versions of PETSc, which little-endian processors store at the same address */
+  PetscAMBSFCount    nfrom, nto;
   PetscSF            sf;
 
   PetscFunctionBegin;
   PetscCall(PetscCommDuplicate(PetscObjectComm((PetscObject)A), &h->comm, &h->tag));
   PetscCall(MatAIJGetScatter(A, &sf));
-  PetscCall(PetscSFGetRootRanks(sf, (void *)&nfrom, &from, &come, &leaf, NULL));
-  PetscCall(PetscSFGetLeafRanks(sf, (void *)&nto, &to, &go, &root));
+  PetscCall(PetscSFGetRootRanks(sf, &nfrom, &from, &come, &leaf, NULL));
+  PetscCall(PetscSFGetLeafRanks(sf, &nto, &to, &go, &root));
   h->nfrom = (PetscMPIInt)nfrom;
   h->nto   = (PetscMPIInt)nto;
   h->nrow  = h->nfrom ? come[h->nfrom] : 0;
