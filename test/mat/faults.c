@@ -973,12 +973,5 @@ int main(int argc, char **argv)
       nsize: {{1 2}}
       args: -mat_type amb -mat_amb_device cpu -mat_shadow_tune off -petscamb_for_gamg all -test_only PCGAMG
       checks: 1
-    test:
-      suffix: multigrid_gpu
-      requires: cuda
-      nsize: {{1 2}}
-      timeoutfactor: 2
-      args: -mat_type amb -mat_shadow_tune off -faults_device memory -test_only PCGAMG
-      checks: 1
 
 TEST*/
