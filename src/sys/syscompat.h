@@ -10,6 +10,13 @@
   #error petsc-amb needs PETSc 3.18 or later
 #endif
 
+/* The number of processes of PetscSFGetRootRanks() and PetscSFGetLeafRanks() */
+#if PETSC_VERSION_LT(3, 23, 0)
+typedef PetscInt PetscAMBSFCount;
+#else
+typedef PetscMPIInt      PetscAMBSFCount;
+#endif
+
 /* A container's destructor gets its context; from 3.23 on the context's address, declared void * from 3.25 on. The options object is a pointer type
    from 3.23 on. */
 #if PETSC_VERSION_LT(3, 23, 0)

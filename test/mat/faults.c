@@ -34,8 +34,9 @@ typedef struct {
   int limits;
 } Operation;
 
-#define REAL 1 /* not with complex numbers */
-#define ONE  2 /* only on one process */
+#define REAL  1 /* not with complex numbers */
+#define ONE   2 /* only on one process */
+#define NAMED 4 /* only by -test_only: it has many allocations */
 
 /* ------------------------------------------------- products with vectors ------------------------------------------------- */
 
@@ -693,7 +694,7 @@ static PetscErrorCode PrepareChebyshev(Work *w)
 }
 
 /* The preconditioner of a set-up that failed is of no use any more */
-static PetscErrorCode CallInverse(Work *w)
+static PetscErrorCode CallPC(Work *w, PCType type)
 {
   PC pc;
 
@@ -702,10 +703,22 @@ static PetscErrorCode CallInverse(Work *w)
   PetscCall(KSPCreate(PETSC_COMM_WORLD, &w->ksp));
   PetscCall(KSPSetType(w->ksp, KSPCG));
   PetscCall(KSPGetPC(w->ksp, &pc));
-  PetscCall(PCSetType(pc, PCAMBINVERSE));
+  PetscCall(PCSetType(pc, type));
   PetscCall(KSPSetOperators(w->ksp, w->A, w->A));
+  PetscCall(PCGAMGSetCoarseEqLim(pc, 20));
+  PetscCall(PCGAMGSetProcEqLim(pc, 1)); /* levels stay on all processes */
   PetscCall(KSPSolve(w->ksp, w->x, w->y));
   PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode CallInverse(Work *w)
+{
+  return CallPC(w, PCAMBINVERSE);
+}
+
+static PetscErrorCode CallGAMG(Work *w)
+{
+  return CallPC(w, PCGAMG);
 }
 
 static PetscErrorCode CallSolve(Work *w)
@@ -766,7 +779,8 @@ static const Operation operations[] = {
   {"ambbcgs",                      PrepareBCGS,         CallSolve,          JudgeSolve,          0         },
   {"ambgmres",                     PrepareGMRES,        CallSolve,          JudgeSolve,          0         },
   {"ambchebyshev",                 PrepareChebyshev,    CallSolve,          JudgeSolve,          0         },
-  {"ambinverse",                   PrepareCG,           CallInverse,        JudgeSolve,          ONE       }
+  {"ambinverse",                   PrepareCG,           CallInverse,        JudgeSolve,          ONE       },
+  {"PCGAMG",                       PrepareCG,           CallGAMG,           JudgeSolve,          NAMED     }
 };
 
 /* ------------------------------------------------- faults ------------------------------------------------- */
@@ -917,7 +931,7 @@ int main(int argc, char **argv)
     const Operation *o = &operations[k];
     TestDiff         d = {NULL, 0};
 
-    if (set && strcmp(only, o->name)) continue;
+    if (set ? strcmp(only, o->name) != 0 : (o->limits & NAMED) != 0) continue;
     if ((!PetscDefined(USE_COMPLEX) || !(o->limits & REAL)) && (size == 1 || !(o->limits & ONE))) {
       if (Run(&d, o)) TestDiffAdd(&d, "PETSc raised an error, see above", PETSC_MAX_REAL);
     }
@@ -953,6 +967,11 @@ int main(int argc, char **argv)
       requires: cuda
       nsize: 2
       args: -mat_type amb -mat_shadow_tune off -faults_device {{memory lost}} -test_only 'MatBreadthFirst()'
+      checks: 1
+    test:
+      suffix: multigrid
+      nsize: {{1 2}}
+      args: -mat_type amb -mat_amb_device cpu -mat_shadow_tune off -petscamb_for_gamg all -test_only PCGAMG
       checks: 1
 
 TEST*/

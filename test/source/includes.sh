@@ -38,6 +38,7 @@ mat/shadow/user < ksp/pc/impls/*/glue ksp/pc/impls/ambinverse < petscamb.c
 mat/shadow/user < ksp/ksp/impls/ambksp
 sys < ksp/pc/impls/*/host < ksp/pc/impls/*/cuda < ksp/pc/impls/*/glue
 ksp/ksp/impls/fused ksp/ksp/impls/ambchebyshev < ksp/pc/impls/mg/glue
+ksp/ksp/impls/ambchebyshev < ksp/pc/impls/gamg/glue
 petscamb.h < ksp/examples
 '
 

@@ -3,6 +3,8 @@
    Operations, pattern, arrays and blocks of an AIJ on the host. PETSc does not export the operations of its types: MatAIJSetUp() reads them from matrices that it creates
    and destroys, before any other type is registered under the names of AIJ.
 */
+#include <petscsf.h>
+
 #include "mat/aij/aij.h"
 
 struct _MatOps MatAIJBaseSeq, MatAIJBaseMPI;
@@ -128,5 +130,35 @@ PetscErrorCode MatAIJGetBlocks(Mat A, Mat block[2], const PetscInt **garray)
   *garray  = NULL;
   PetscCall(PetscObjectBaseTypeCompare((PetscObject)A, MATMPIAIJ, &mpi));
   if (mpi) PetscCall(MatMPIAIJGetSeqAIJ(A, &block[0], &block[1], garray));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode MatAIJGetScatter(Mat A, PetscSF *sf)
+{
+  PetscErrorCode (*get)(Mat, PetscSF *);
+  const PetscInt *garray;
+  PetscInt        nroot, nleaf = -1;
+  PetscBool       basic   = PETSC_FALSE;
+  PetscSF         scatter = NULL;
+  Mat             d, o;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectQueryFunction((PetscObject)A, "MatGetMultPetscSF_C", &get));
+  if (get) PetscCall((*get)(A, &scatter));
+  if (scatter) PetscCall(PetscObjectTypeCompare((PetscObject)scatter, PETSCSFBASIC, &basic));
+  if (basic) {
+    PetscCall(PetscObjectReference((PetscObject)scatter));
+    *sf = scatter;
+  } else {
+    PetscCall(MatMPIAIJGetSeqAIJ(A, &d, &o, &garray));
+    PetscCall(PetscSFCreate(PetscObjectComm((PetscObject)A), sf));
+    PetscCall(PetscSFSetGraphLayout(*sf, A->cmap, o->cmap->n, NULL, PETSC_COPY_VALUES, garray));
+    PetscCall(PetscSFSetUp(*sf));
+  }
+  if (PetscDefined(USE_DEBUG)) {
+    PetscCall(MatMPIAIJGetSeqAIJ(A, &d, &o, &garray));
+    PetscCall(PetscSFGetGraph(*sf, &nroot, &nleaf, NULL, NULL));
+    PetscAssert(nroot == A->cmap->n && nleaf == o->cmap->n, PETSC_COMM_SELF, PETSC_ERR_PLIB, "The star forest of PETSc's products has other sizes");
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

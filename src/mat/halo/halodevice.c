@@ -82,9 +82,7 @@ static PetscErrorCode MatHaloCreate(Mat A, Mat block, const PetscInt garray[], M
   PetscCallCUDA(cudaStreamCreateWithPriority(&h->stream, cudaStreamNonBlocking, high));
   PetscCallCUDA(cudaEventCreateWithFlags(&h->before, cudaEventDisableTiming));
   PetscCallCUDA(cudaEventCreateWithFlags(&h->after, cudaEventDisableTiming));
-  PetscCall(PetscSFCreate(h->comm, &sf));
-  PetscCall(PetscSFSetGraphLayout(sf, A->cmap, h->n, NULL, PETSC_COPY_VALUES, h->garray));
-  PetscCall(PetscSFSetUp(sf));
+  PetscCall(MatAIJGetScatter(A, &sf));
   PetscCall(PetscSFGetRootRanks(sf, &n, &rank, &offset, &root, NULL));
   for (PetscInt k = 0; k < h->n; k++) PetscAssert(root[k] == k, PETSC_COMM_SELF, PETSC_ERR_PLIB, "Columns of other processes are not in the order of these");
   PetscCall(MatHaloSideCreate(n, rank, offset, &h->from));

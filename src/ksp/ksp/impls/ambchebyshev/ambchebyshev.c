@@ -285,7 +285,9 @@ static PetscErrorCode KSPSetUp_AMBChebyshev(KSP ksp)
 
   PetscFunctionBegin;
   PetscCall(KSPAMBGet(ksp, &amb));
+  PetscCall(KSPAMBEstimateBegin(ksp, amb));
   PetscCall((*amb->base.setup)(ksp));
+  PetscCall(KSPAMBEstimateEnd(ksp, amb));
   if (ksp->ops->solve != KSPSolve_AMB) amb->base.solve = ksp->ops->solve;
   ksp->ops->solve = KSPSolve_AMB;
   amb->bounds     = PETSC_FALSE;
@@ -317,6 +319,18 @@ static PetscErrorCode KSPChebyshevEstEigSet_AMBChebyshev(KSP ksp, PetscReal a, P
   PetscCall(KSPAMBGet(ksp, &amb));
   amb->bounds = PETSC_FALSE;
   PetscCall((*amb->setestimate)(ksp, a, b, c, d));
+  PetscCall(KSPAMBEstimateCreated(ksp, amb));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode KSPChebyshevEstEigSetUseNoisy_AMBChebyshev(KSP ksp, PetscBool use)
+{
+  KSPAMB *amb;
+
+  PetscFunctionBegin;
+  PetscCall(KSPAMBGet(ksp, &amb));
+  amb->ownrhs = PETSC_TRUE;
+  PetscCall((*amb->setnoisy)(ksp, use));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -337,6 +351,9 @@ static PetscErrorCode KSPChebyshevEstEigSet_AMBChebyshev(KSP ksp, PetscReal a, P
 
    Polynomials of the fourth kind (`-ksp_chebyshev_kind fourth`, of PETSc 3.19 and newer) take the same passes and the same time as polynomials of the first kind. The
    optimized fourth kind (`opt_fourth`) takes a step of Richardson's iteration for each root of the polynomial, whose pass does not read the iterate before the last one.
+
+   With `PCJACOBI`, an AIJ on a GPU or on one process, and no option `-esteig_...`, the estimate of the eigenvalues takes its ten steps on passes as well, from PETSc's random vector.
+   `KSPChebyshevEstEigGetKSP()` returns PETSc's solver, whose own steps did not run.
 
    `PCGAMG` passes its estimates of eigenvalues to smoothers of the type `KSPCHEBYSHEV`. It does not know this type, so each level computes another estimate.
    With `-petscamb_for_ksp`, and by default on a GPU, smoothers keep the name of their type and get the estimates of `PCGAMG`.
@@ -365,7 +382,9 @@ static PetscErrorCode KSPCreate_AMBChebyshev(KSP ksp)
   PetscCall(PetscObjectQueryFunction((PetscObject)ksp, "KSPChebyshevSetEigenvalues_C", &amb->seteigenvalues));
   PetscCall(PetscObjectQueryFunction((PetscObject)ksp, "KSPChebyshevEstEigSet_C", &amb->setestimate));
   PetscCall(PetscObjectComposeFunction((PetscObject)ksp, "KSPChebyshevSetEigenvalues_C", KSPChebyshevSetEigenvalues_AMBChebyshev));
+  PetscCall(PetscObjectQueryFunction((PetscObject)ksp, "KSPChebyshevEstEigSetUseNoisy_C", &amb->setnoisy));
   PetscCall(PetscObjectComposeFunction((PetscObject)ksp, "KSPChebyshevEstEigSet_C", KSPChebyshevEstEigSet_AMBChebyshev));
+  PetscCall(PetscObjectComposeFunction((PetscObject)ksp, "KSPChebyshevEstEigSetUseNoisy_C", KSPChebyshevEstEigSetUseNoisy_AMBChebyshev));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

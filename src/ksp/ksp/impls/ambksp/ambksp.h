@@ -82,6 +82,11 @@ struct _KSPAMB {
   PetscReal root[KSPAMB_DEGREE];                               /* of the factor of the residual, as multiples of the upper bound, in the order of steps */
   PetscErrorCode (*seteigenvalues)(KSP, PetscReal, PetscReal); /* PETSc's own setters */
   PetscErrorCode (*setestimate)(KSP, PetscReal, PetscReal, PetscReal, PetscReal);
+  PetscErrorCode (*setnoisy)(KSP, PetscBool);
+  PetscBool estimates, ownrhs;          /* a set-up runs; the program chose whether the estimate begins from random numbers */
+  Vec       before, noise;              /* the right-hand side of the solver during an estimate by the steps of petsc-amb, and that of the estimate */
+  PetscErrorCode (*estimatesolve)(KSP); /* operations of PETSc's solver of the estimate */
+  PetscErrorCode (*estimatevalues)(KSP, PetscInt, PetscReal *, PetscReal *, PetscInt *);
 
   /* GMRES, flexible or not */
   struct _KSPAMBGMRES             *gmres;

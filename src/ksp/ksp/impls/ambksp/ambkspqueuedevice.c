@@ -52,16 +52,18 @@ PetscErrorCode KSPAMBQueueSetUp(KSP ksp, KSPAMB *amb, KSPAMBQueue *q)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A matrix of 12 bytes a nonzero */
+/* A matrix of 12 bytes a nonzero; a shell of unknown ones has none */
 PetscErrorCode KSPAMBQueueLength(KSPAMB *amb, KSPAMBQueue *q)
 {
-  MatInfo        info;
+  MatInfo        info = {0};
+  PetscBool      has;
   PetscLogDouble bytes = q->vectors * (PetscLogDouble)sizeof(PetscScalar) * (PetscLogDouble)q->pass.n;
 
   PetscFunctionBegin;
   q->length = amb->length;
   if (!q->length) {
-    PetscCall(MatGetInfo(q->A, MAT_LOCAL, &info));
+    PetscCall(MatHasOperation(q->A, MATOP_GETINFO, &has));
+    if (has) PetscCall(MatGetInfo(q->A, MAT_LOCAL, &info));
     bytes += 12.0 * info.nz_used * (PetscLogDouble)q->products;
     if (q->nproc > 1) PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &bytes, 1, MPI_DOUBLE, MPI_MAX, PetscObjectComm((PetscObject)q->A))); /* all processes queue as many */
     q->length = (PetscInt)PetscMin((PetscReal)LENGTH, 1.0 + QUEUED * RATE / (1.0 + bytes));

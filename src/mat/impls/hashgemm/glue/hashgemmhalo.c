@@ -2,6 +2,8 @@
 /*
    Products of MPI matrices: columns that other processes have, and entries fetched from there
 */
+#include <petscsf.h>
+
 #include "sys/systhreads.h"
 #include "mat/aij/aijexchange.h"
 #include "mat/impls/hashgemm/glue/hashgemmparallel.h"
@@ -172,24 +174,38 @@ static PetscErrorCode HashGEMMHaloExpect(HashGEMMHalo *h, PetscInt nrow, const P
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Begins a halo of nrow rows of other processes, rows[] in ascending order. *wanted become the rows of this process that others ask for, one for each run. The caller sets run[] and
-   calls HashGEMMHaloStart() and HashGEMMHaloAnswer(). Collective. */
-PetscErrorCode HashGEMMHaloRequest(PetscLayout layout, PetscInt nrow, const PetscInt rows[], HashGEMMHalo *h, PetscInt **wanted)
+/* Begins a halo of the rows of other processes that the columns of the off-diagonal block of A name. *wanted become the rows of this process that others need, one for each run. The caller
+   sets run[] and calls HashGEMMHaloStart() and HashGEMMHaloAnswer(). Collective. */
+PetscErrorCode HashGEMMHaloRequest(Mat A, HashGEMMHalo *h, PetscInt **wanted)
 {
-  PetscInt *count, *runs;
+  const PetscMPIInt *from, *to;
+  const PetscInt    *come, *go, *leaf, *root;
+  PetscAMBSFCount    nfrom, nto;
+  PetscSF            sf;
 
   PetscFunctionBegin;
-  PetscCall(HashGEMMHaloOwners(layout, nrow, rows, h, &h->nfrom, &h->from, &count));
-  PetscCall(PetscCommBuildTwoSided(h->comm, 1, MPIU_INT, h->nfrom, h->from, count, &h->nto, &h->to, (void *)&runs));
-  for (PetscMPIInt k = 0; k < h->nto; k++) h->nrun += runs[k];
+  PetscCall(PetscCommDuplicate(PetscObjectComm((PetscObject)A), &h->comm, &h->tag));
+  PetscCall(MatAIJGetScatter(A, &sf));
+  PetscCall(PetscSFGetRootRanks(sf, &nfrom, &from, &come, &leaf, NULL));
+  PetscCall(PetscSFGetLeafRanks(sf, &nto, &to, &go, &root));
+  h->nfrom = (PetscMPIInt)nfrom;
+  h->nto   = (PetscMPIInt)nto;
+  h->nrow  = h->nfrom ? come[h->nfrom] : 0;
+  h->nrun  = h->nto ? go[h->nto] : 0;
+  for (PetscInt k = 0; k < h->nrow; k++) PetscAssert(leaf[k] == k, PETSC_COMM_SELF, PETSC_ERR_PLIB, "Columns of other processes are not in the order of these");
+  PetscCall(PetscMalloc1(h->nfrom, &h->from));
+  PetscCall(PetscMalloc1(h->nto, &h->to));
+  PetscCall(PetscArraycpy(h->from, from, h->nfrom));
+  PetscCall(PetscArraycpy(h->to, to, h->nto));
+  PetscCall(PetscMalloc1(h->nfrom, &h->come)); /* rows, until HashGEMMHaloAnswer() */
+  PetscCall(PetscMalloc1(h->nto, &h->go));
+  for (PetscMPIInt k = 0; k < h->nfrom; k++) h->come[k] = come[k + 1] - come[k];
+  for (PetscMPIInt k = 0; k < h->nto; k++) h->go[k] = go[k + 1] - go[k];
   PetscCall(PetscMalloc1(h->nrun, wanted));
+  PetscCall(PetscArraycpy(*wanted, root, h->nrun));
   PetscCall(PetscMalloc2(2 * h->nrun, &h->run, h->nrun + 1, &h->start));
   PetscCall(PetscMalloc1(2 * (h->nto + h->nfrom), &h->requests));
-  PetscCall(HashGEMMHaloSwap(h, 1, h->nfrom, h->from, count, rows, h->nto, h->to, runs, *wanted));
-  for (PetscInt k = 0; k < h->nrun; k++) (*wanted)[k] -= layout->rstart;
-  h->nrow = nrow;
-  h->come = count; /* rows, until HashGEMMHaloAnswer() */
-  h->go   = runs;
+  PetscCall(PetscSFDestroy(&sf));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -132,16 +132,16 @@ static PetscErrorCode HashGEMMGetWanted(Mat B, const PetscInt rows[], const Pets
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Finds the rows of B that other processes have. *columns become their global columns, as they are there, which the caller frees unless the device exchanged them. Four messages for
-   each pair of processes: rows, lengths, columns and, in PETSc's search for the pairs, numbers of rows. */
-static PetscErrorCode HashGEMMFindRows(Mat B, PetscInt nrow, const PetscInt rows[], const PetscInt known[], HashGEMMParallel *q, PetscInt **columns, SpgemmInfo *info, SysStatus *status)
+/* Finds the rows of B that a product with A needs of other processes. *columns become their global columns, as they are there, which the caller frees unless the device exchanged them. Two
+   messages for each pair of processes: lengths and columns. */
+static PetscErrorCode HashGEMMFindRows(Mat A, Mat B, const PetscInt known[], HashGEMMParallel *q, PetscInt **columns, SpgemmInfo *info, SysStatus *status)
 {
   HashGEMMHalo *halo = &q->fetched;
   PetscInt     *wanted, *here;
   PetscBool     done = PETSC_FALSE;
 
   PetscFunctionBegin;
-  PetscCall(HashGEMMHaloRequest(B->rmap, nrow, rows, halo, &wanted));
+  PetscCall(HashGEMMHaloRequest(A, halo, &wanted));
   if (q->device) PetscCall(HashGEMMDeviceGetWanted(B, wanted, q, info, status, &done));
   if (!done) {
     PetscCall(HashGEMMDeviceParallelDestroy(q));
@@ -199,7 +199,7 @@ static PetscErrorCode HashGEMMMakeHostRight(Mat B, PetscInt nrow, const PetscInt
 }
 
 /* The pattern of the right factor: the rows of B that this process has, and below them the nrow rows that the second block of the left factor has columns for, unless nrow is negative */
-static PetscErrorCode HashGEMMMakeRight(Mat B, PetscInt nrow, const PetscInt rows[], HashGEMMParallel *q, SpgemmInfo *info, SysStatus *status)
+static PetscErrorCode HashGEMMMakeRight(Mat A, Mat B, PetscInt nrow, HashGEMMParallel *q, SpgemmInfo *info, SysStatus *status)
 {
   PetscInt       *columns = NULL;
   const PetscInt *known;
@@ -207,7 +207,7 @@ static PetscErrorCode HashGEMMMakeRight(Mat B, PetscInt nrow, const PetscInt row
 
   PetscFunctionBegin;
   PetscCall(MatMPIAIJGetSeqAIJ(B, NULL, NULL, &known));
-  if (nrow >= 0) PetscCall(HashGEMMFindRows(B, nrow, rows, known, q, &columns, info, status));
+  if (nrow >= 0) PetscCall(HashGEMMFindRows(A, B, known, q, &columns, info, status));
   pinned = (PetscBool)(q->device != NULL);
   if (q->device && !*status) PetscCall(HashGEMMDeviceMakeRight(B, PetscMax(nrow, 0), columns, q, &done));
   if (!done) {
@@ -461,7 +461,7 @@ PetscErrorCode HashGEMMParallelSymbolic(Mat C, SpgemmType type, Mat A, Mat B, Ha
   PetscCall(MatMPIAIJGetSeqAIJ(A, NULL, &offdiagonal, &rows));
   nrow = offdiagonal->cmap->n;
   PetscCall(HashGEMMDeviceParallelCreate(C, A, B, p, q));
-  PetscCall(HashGEMMMakeRight(B, type == SPGEMM_ATB || size == 1 ? -1 : nrow, rows, q, &info, &status));
+  PetscCall(HashGEMMMakeRight(A, B, type == SPGEMM_ATB || size == 1 ? -1 : nrow, q, &info, &status));
   PetscCall(HashGEMMAgree(C, status, &info)); /* other processes fetch from the right factor */
   PetscCall(HashGEMMRightValuesBegin(B, q));
   PetscCall(HashGEMMMakeLeft(A, (PetscBool)(type == SPGEMM_PTAP), q, &info, &status));

@@ -51,7 +51,7 @@ extern PetscErrorCode HashGEMMColumnsUsed(HashGEMMParallel *q, PetscInt m, Petsc
 extern PetscErrorCode HashGEMMColumnsMap(const HashGEMMColumns *c, PetscInt nknown, const PetscInt known[], PetscInt **map);
 extern PetscErrorCode HashGEMMHaloDestroy(HashGEMMHalo *halo);
 extern PetscErrorCode HashGEMMHaloStart(HashGEMMHalo *halo, SpgemmInfo *info, SysStatus *status);
-extern PetscErrorCode HashGEMMHaloRequest(PetscLayout layout, PetscInt nrow, const PetscInt rows[], HashGEMMHalo *halo, PetscInt **wanted);
+extern PetscErrorCode HashGEMMHaloRequest(Mat A, HashGEMMHalo *halo, PetscInt **wanted);
 extern PetscErrorCode HashGEMMHaloAnswer(HashGEMMHalo *halo, SpgemmInfo *info, SysStatus *status);
 extern PetscErrorCode HashGEMMHaloOffer(PetscLayout layout, PetscInt nrow, const PetscInt rows[], const PetscInt i[], HashGEMMHalo *halo, PetscInt degree[], SpgemmInfo *info, SysStatus *status);
 extern PetscErrorCode HashGEMMHaloPost(HashGEMMHalo *halo, MPI_Datatype type, size_t size, const void *out, void *in, MPI_Request requests[]);

@@ -643,14 +643,15 @@ PetscErrorCode HashGEMMDeviceMakeSums(PetscLayout layout, const PetscInt global[
   PetscScalar                *values  = NULL;
   int                        *columns = NULL, *final = NULL;
   int64_t                     most;
-  PetscBool                   done;
+  PetscBool                   done, listed;
 
   PetscFunctionBegin;
   PetscCall(PetscMalloc1(m, &degree));
   PetscCall(HashGEMMHaloOffer(layout, (PetscInt)q->result.m - m, global, d->ends, &q->sent, degree, info, status));
+  PetscCall(HashGEMMDeviceListSums(m, degree, q, &listed)); /* while the device computes values; without room here, other processes exchange all the same */
   PetscCall(HashGEMMDeviceExchange(m, q, &columns, &values, &done));
-  if (done) PetscCall(HashGEMMDeviceListSums(m, degree, q, &done));
-  *c = (HashGEMMColumns){0};
+  done = (PetscBool)(done && listed);
+  *c   = (HashGEMMColumns){0};
   if (done) PetscCall(HashGEMMDeviceMakeFinal(m, columns, N, q, c, &final, &done));
   most = (int64_t)s->nown + s->nterm;
   if (most >= INT_MAX) {

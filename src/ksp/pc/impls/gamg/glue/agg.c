@@ -8,8 +8,11 @@
 */
 #include <petscamb.h>
 #include <petscdm.h>
+#include "ksp/ksp/impls/ambchebyshev/ambchebyshev.h"
 #include "ksp/pc/impls/gamg/glue/agg.h"
 #include "mat/shadow/user/shadowoptions.h"
+
+_Static_assert(KSPAMB_ESTIMATE_STEPS == AGG_STEPS, "the steps of PETSc's estimates");
 
 PetscLogEvent AMBAGG_Graph, AMBAGG_Coarsen, AMBAGG_Prolongator;
 
@@ -715,5 +718,6 @@ PetscErrorCode AmbAggRegister(void)
   PetscCall(PCGAMGRegister(PCGAMGAMBAGG, PCCreateGAMG_AmbAgg));
   PetscCall(PetscFunctionListFind(PCList, PCGAMG, &PCCreate_GAMG));
   PetscCall(PCRegister(PCGAMG, PCCreate_GAMG_AMB));
+  KSPAMBEstimateSteps = AmbAggEstimateSteps;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -93,8 +93,12 @@ extern void AmbAggSingularValues(int rows, int columns, SysReal h[], PetscReal *
 /* The extreme singular values of Arnoldi's matrix, up to the step that found no new vector, if there was one. Returns PETSC_FALSE if one is infinite or NaN. */
 extern PetscBool AmbAggArnoldiValues(SysReal h[], PetscReal *emin, PetscReal *emax);
 
-/* AmbAggEstimate() on the device, with PETSc's default method. *done is PETSC_FALSE if the method breaks down, or memory is short. */
-SYS_DEVICE PetscErrorCode AmbAggDeviceEstimate(const AmbAggLevel *, PetscBool spd, PetscReal *emin, PetscReal *emax, PetscBool *done) SYS_STUB(PETSC_SUCCESS);
+/* The matrix of AGG_STEPS steps for D^-1 A on the device, an array of AGG_H(): Arnoldi's or, if spd, the tridiagonal one of conjugate gradients. Only the matrix, size and communicator of the
+   level count. *done is PETSC_FALSE if conjugate gradients break down, or memory is short. */
+SYS_DEVICE PetscErrorCode AmbAggDeviceKrylov(const AmbAggLevel *, PetscBool spd, SysReal h[], PetscBool *done) SYS_STUB(PETSC_SUCCESS);
+
+/* KSPAMBEstimateSteps() of smoothers */
+extern PetscErrorCode AmbAggEstimateSteps(Mat A, PetscBool spd, PetscScalar t[], PetscBool *done);
 
 /* Sets up Jacobi's method for A on the device, without PETSc's loop on the host that replaces zeros of the diagonal by 1 if there are none */
 extern PetscErrorCode AmbAggSetJacobi(PC jacobi, Mat A);

@@ -216,7 +216,8 @@ static PetscErrorCode AmbAggGhosts(AmbAggLevel *level)
   PetscFunctionBegin;
   PetscCall(MatMPIAIJGetSeqAIJ(level->A, &d, &o, &columns));
   PetscCall(AmbAggMakeGhosts(level, o->cmap->n, columns));
-  PetscCall(AmbAggConnect(level));
+  if (level->bs == 1) PetscCall(MatAIJGetScatter(level->A, &level->sf));
+  else PetscCall(AmbAggConnect(level));
   level->exchange.ctx    = level;
   level->exchange.fetch  = AmbAggFetch;
   level->exchange.addup  = AmbAggAddUp;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   The estimate of eigenvalues with which a prolongator is smoothed, and Jacobi's method without copies to the host. PETSc's type "agg" makes the same estimate, from
+   The estimate of eigenvalues with which a prolongator is smoothed, its steps for smoothers, and Jacobi's method without copies to the host. PETSc's type "agg" makes the same estimate, from
    the same random numbers.
 */
 #include <petsc/private/kspimpl.h>
@@ -161,8 +161,8 @@ static PetscErrorCode AmbAggHostMult(Mat A, const AggKrylov *e, int from, int to
 }
 #endif
 
-/* The numbers that PETSc's GMRES would compute, without vectors of one thread. *done is PETSC_FALSE if they are no numbers. */
-static PetscErrorCode AmbAggHostEstimate(const AmbAggLevel *level, PetscReal *emin, PetscReal *emax, PetscBool *done)
+/* Arnoldi's matrix that PETSc's GMRES would compute, without vectors of one thread */
+static PetscErrorCode AmbAggHostKrylov(const AmbAggLevel *level, SysReal h[], PetscBool *done)
 {
 #if !defined(PETSC_USE_COMPLEX)
   AggKrylov e;
@@ -179,12 +179,12 @@ static PetscErrorCode AmbAggHostEstimate(const AmbAggLevel *level, PetscReal *em
     PetscCall(AmbAggHostMult(level->A, &e, k, k + 1));
     AggKrylovStep(&e, k);
   }
-  *done = AmbAggArnoldiValues(e.h, emin, emax);
+  for (int k = 0; k < AGG_NUMBERS; k++) h[k] = e.h[k];
+  *done = PETSC_TRUE;
   AggKrylovDestroy(&e);
 #else
   (void)level;
-  (void)emin;
-  (void)emax;
+  (void)h;
 #endif
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -192,6 +192,7 @@ static PetscErrorCode AmbAggHostEstimate(const AmbAggLevel *level, PetscReal *em
 PetscErrorCode AmbAggEstimate(PC pc, const AmbAggLevel *level, PetscReal *emin, PetscReal *emax)
 {
   MatNullSpace null = NULL;
+  SysReal      h[AGG_NUMBERS];
   PetscBool    set, spd, chosen = PETSC_FALSE, done = PETSC_FALSE;
 
   PetscFunctionBegin;
@@ -199,9 +200,30 @@ PetscErrorCode AmbAggEstimate(PC pc, const AmbAggLevel *level, PetscReal *emin, 
   spd = (PetscBool)(set && spd);
   PetscCall(MatGetNullSpace(level->A, &null));
   PetscCall(AmbAggChosen(pc, &chosen));
-  if (!null && !chosen && level->device) PetscCall(AmbAggDeviceEstimate(level, spd, emin, emax, &done));
-  else if (!null && !chosen && !spd && level->size == 1) PetscCall(AmbAggHostEstimate(level, emin, emax, &done));
+  if (!null && !chosen && level->device) PetscCall(AmbAggDeviceKrylov(level, spd, h, &done));
+  else if (!null && !chosen && !spd && level->size == 1) PetscCall(AmbAggHostKrylov(level, h, &done));
+  if (done && spd) AmbAggSingularValues(AGG_STEPS, AGG_STEPS, h, emin, emax);
+  else if (done) done = AmbAggArnoldiValues(h, emin, emax);
   if (!done) PetscCall(AmbAggEstimateByKSP(pc, level, null, spd, emin, emax));
   PetscCall(PetscInfo(pc, "The eigenvalues of D^-1 A are estimated as %g to %g%s\n", (double)*emin, (double)*emax, !done ? "" : level->device ? ", by passes on the GPU" : ", by passes on the host"));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode AmbAggEstimateSteps(Mat A, PetscBool spd, PetscScalar t[], PetscBool *done)
+{
+  AmbAggLevel level = {.A = A, .comm = PetscObjectComm((PetscObject)A), .bs = 1};
+  SysReal     h[AGG_NUMBERS];
+  PetscBool   device = PETSC_FALSE;
+
+  PetscFunctionBegin;
+  *done = PETSC_FALSE;
+  PetscCallMPI(MPI_Comm_size(level.comm, &level.size));
+  PetscCall(AmbAggOnDevice(A, &device));
+  if (device || level.size > 1) PetscCall(AmbAggDeviceKrylov(&level, spd, h, done)); /* the processes agree */
+  else if (!spd) PetscCall(AmbAggHostKrylov(&level, h, done));
+  for (int k = 0; k < AGG_NUMBERS && *done; k++) {
+    t[k]  = h[k];
+    *done = (PetscBool)!PetscIsInfOrNanReal(h[k]);
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -65,11 +65,11 @@ static PetscErrorCode AmbAggEstimateCheck(SysStatus status)
 
 /* ------------------------------------------------- Arnoldi's method ------------------------------------------------- */
 
-static PetscErrorCode AmbAggArnoldi(AmbAggEstimateContext *p, PetscReal *emin, PetscReal *emax, PetscBool *done)
+static PetscErrorCode AmbAggArnoldi(AmbAggEstimateContext *p, SysReal h[])
 {
   const SysStream stream = PetscDefaultCudaStream;
   AggEstimate    *e      = &p->e;
-  SysReal         h[AGG_NUMBERS], sum[AGG_STEPS];
+  SysReal         sum[AGG_STEPS];
   SysStatus       status;
 
   PetscFunctionBegin;
@@ -87,21 +87,22 @@ static PetscErrorCode AmbAggArnoldi(AmbAggEstimateContext *p, PetscReal *emin, P
   if (!status) status = AggEstimateGetSums(e, sum, stream);
   PetscCall(AmbAggEstimateCheck(status));
   h[AGG_H(AGG_STEPS, AGG_STEPS - 1)] = PetscSqrtReal(sum[0]);
-  *done                              = AmbAggArnoldiValues(h, emin, emax);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* ------------------------------------------------- conjugate gradients ------------------------------------------------- */
 
-/* The extreme eigenvalues of the tridiagonal matrix of conjugate gradients. h[] has r.z and p.w of step k at 2 k and 2 k + 1. *done becomes PETSC_FALSE if one is not
-   positive, as after a breakdown. */
-static void AmbAggRitzValues(const SysReal h[], PetscReal *emin, PetscReal *emax, PetscBool *done)
+/* The tridiagonal matrix of conjugate gradients, an array of AGG_H(), replaces the numbers r.z and p.w of step k at 2 k and 2 k + 1 of t[]. *done becomes PETSC_FALSE if one of these is
+   not positive, as after a breakdown. */
+static void AmbAggTridiagonal(SysReal t[], PetscBool *done)
 {
-  SysReal t[AGG_NUMBERS] = {0};
+  SysReal h[2 * AGG_STEPS];
 
   *done = PETSC_TRUE;
-  for (int k = 0; k < 2 * AGG_STEPS && *done; k++) *done = (PetscBool)(h[k] > 0 && !PetscIsInfOrNanReal(h[k]));
+  for (int k = 0; k < 2 * AGG_STEPS && *done; k++) *done = (PetscBool)(t[k] > 0 && !PetscIsInfOrNanReal(t[k]));
   if (!*done) return;
+  for (int k = 0; k < 2 * AGG_STEPS; k++) h[k] = t[k];
+  for (int k = 0; k < AGG_NUMBERS; k++) t[k] = 0;
   for (int k = 0; k < AGG_STEPS; k++) {
     t[AGG_H(k, k)] = h[2 * k + 1] / h[2 * k]; /* 1 / alpha, with the step length alpha = r.z / p.w */
     if (k) {
@@ -111,14 +112,12 @@ static void AmbAggRitzValues(const SysReal h[], PetscReal *emin, PetscReal *emax
       t[AGG_H(k, k - 1)] = t[AGG_H(k - 1, k)] = PetscSqrtReal(b) * before;
     }
   }
-  AmbAggSingularValues(AGG_STEPS, AGG_STEPS, t, emin, emax);
 }
 
-static PetscErrorCode AmbAggCG(AmbAggEstimateContext *p, PetscReal *emin, PetscReal *emax, PetscBool *done)
+static PetscErrorCode AmbAggCG(AmbAggEstimateContext *p, SysReal h[])
 {
   const SysStream stream = PetscDefaultCudaStream;
   AggEstimate    *e      = &p->e;
-  SysReal         h[AGG_NUMBERS];
   SysStatus       status;
 
   PetscFunctionBegin;
@@ -134,11 +133,10 @@ static PetscErrorCode AmbAggCG(AmbAggEstimateContext *p, PetscReal *emin, PetscR
   }
   if (!status) status = AggEstimateGetNumbers(e, h, stream);
   PetscCall(AmbAggEstimateCheck(status));
-  AmbAggRitzValues(h, emin, emax, done);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode AmbAggDeviceEstimate(const AmbAggLevel *level, PetscBool spd, PetscReal *emin, PetscReal *emax, PetscBool *done)
+PetscErrorCode AmbAggDeviceKrylov(const AmbAggLevel *level, PetscBool spd, SysReal h[], PetscBool *done)
 {
   AggMatrix             M;
   AmbAggEstimateContext p     = {.level = level};
@@ -160,7 +158,8 @@ PetscErrorCode AmbAggDeviceEstimate(const AmbAggLevel *level, PetscBool spd, Pet
   if (*done) {
     PetscCall(AmbAggVectorCreate(&p, &p.x));
     PetscCall(AmbAggVectorCreate(&p, &p.y));
-    PetscCall((*(spd ? AmbAggCG : AmbAggArnoldi))(&p, emin, emax, done));
+    PetscCall((*(spd ? AmbAggCG : AmbAggArnoldi))(&p, h));
+    if (spd) AmbAggTridiagonal(h, done);
     PetscCall(VecDestroy(&p.x));
     PetscCall(VecDestroy(&p.y));
   }
