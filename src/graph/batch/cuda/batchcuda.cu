@@ -295,14 +295,10 @@ static __global__ void RectifyBackward(int64_t n, const SysReal *__restrict__ h,
 
 SysStatus BatchDeviceRectify(int64_t n, SysReal h[], SysStream stream)
 {
-  Rectify<<<SysBlocksLoop(n), SYS_THREADS, 0, stream>>>(n, h);
-  SYS_CUDA(cudaPeekAtLastError());
-  return SYS_SUCCESS;
+  return SysLaunch(Rectify, SysBlocksLoop(n), SYS_THREADS, 0, stream, n, h);
 }
 
 SysStatus BatchDeviceRectifyBackward(int64_t n, const SysReal h[], SysReal d[], SysStream stream)
 {
-  RectifyBackward<<<SysBlocksLoop(n), SYS_THREADS, 0, stream>>>(n, h, d);
-  SYS_CUDA(cudaPeekAtLastError());
-  return SYS_SUCCESS;
+  return SysLaunch(RectifyBackward, SysBlocksLoop(n), SYS_THREADS, 0, stream, n, h, d);
 }

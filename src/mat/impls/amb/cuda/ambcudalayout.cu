@@ -694,7 +694,5 @@ static __global__ void __launch_bounds__(256) AmbPlanRefill(size_t n, const int 
 SysStatus AmbDeviceRefill(const AmbLayout *A, size_t n, const SysScalar *a, cudaStream_t stream)
 {
   if (!n) return SYS_SUCCESS;
-  AmbPlanRefill<<<(unsigned)((n + 1023) / 1024 < 1u << 20 ? (n + 1023) / 1024 : 1u << 20), 256, 0, stream>>>(n, A->map, a, A->val);
-  SYS_CUDA(cudaPeekAtLastError());
-  return SYS_SUCCESS;
+  return SysLaunch(AmbPlanRefill, (unsigned)((n + 1023) / 1024 < 1u << 20 ? (n + 1023) / 1024 : 1u << 20), 256, 0, stream, n, A->map, a, A->val);
 }

@@ -105,8 +105,7 @@ static SysStatus NusSplitOrderColumns(NusDevice *A, const SysCSR *csr, NusRankin
   SYS_CALL(SysDeviceAllocate(&A->order, sizeof(int) * (size_t)A->ngathered));
   SYS_CALL(SysDeviceAllocate(&A->xg, sizeof(SysScalar) * (size_t)A->ngathered));
   SYS_CUDA(cudaMemcpyAsync(A->order, R->ranked, sizeof(int) * (size_t)A->ngathered, cudaMemcpyDeviceToDevice, stream));
-  NusSplitPlaces<<<SysBlocksLoop(n), SYS_THREADS, 0, stream>>>(n, A->ngathered, R->ranked, sorted, begin, place);
-  SYS_CUDA(cudaPeekAtLastError());
+  SYS_CALL(SysLaunch(NusSplitPlaces, SysBlocksLoop(n), SYS_THREADS, 0, stream, n, A->ngathered, R->ranked, sorted, begin, place));
   SYS_CUDA(cudaStreamSynchronize(stream)); /* the kernels use memory that is freed on return */
   return SYS_SUCCESS;
 }

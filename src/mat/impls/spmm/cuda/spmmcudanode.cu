@@ -234,9 +234,7 @@ static SysStatus SpmmNodesLaunch(int64_t m, const SpmmOperand &A, int nvalue, in
   if constexpr (LANES < SPMM_TEAM_LEAST) {
     if (nvalue && !A.place && ((uintptr_t)A.a | (uintptr_t)A.j) % 16 == 0 && SysStartsEarly()) return SpmmNodesLaunchCopied<LANES, R>(m, A, nvalue, ncol, C, ld, stream);
   }
-  SpmmNodes<LANES, PER, R><<<SysBlocks(m, SYS_THREADS / ALL * R), SYS_THREADS, 0, stream>>>(m, A, ncol, C, ld);
-  SYS_CUDA(cudaPeekAtLastError());
-  return SYS_SUCCESS;
+  return SysLaunch(SpmmNodes<LANES, PER, R>, SysBlocks(m, SYS_THREADS / ALL * R), SYS_THREADS, 0, stream, m, A, ncol, C, ld);
 }
 
 template <int R>
