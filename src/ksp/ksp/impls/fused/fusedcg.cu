@@ -370,7 +370,7 @@ static __global__ void __launch_bounds__(PASS_THREADS) FusedFoldKernel(const Fus
 }
 
 /* Brings the state up to date after the last step that is queued, and leaves one number of the last product, wherever its sums are: the next pass may be a recorded one,
-   which reads from the same place each time */
+   which reads the same copy each time */
 static __global__ void __launch_bounds__(PASS_THREADS) FusedCloseKernel(const FusedLink l)
 {
   __shared__ FusedState s;
@@ -591,8 +591,6 @@ SysStatus FusedDeviceClose(FusedDevice *f, FusedNorm norm, SysStream stream)
 
 SysStatus FusedDeviceResume(FusedDevice *f, const FusedPass *pass, SysStream stream)
 {
-  if (pass->kind != FUSED_NONE) {
-    SYS_CALL(SysLaunch(FusedApplyKernel, FusedGrid(pass->n), SYS_THREADS, 0, stream, f->shared.state, *pass));
-  }
+  if (pass->kind != FUSED_NONE) { SYS_CALL(SysLaunch(FusedApplyKernel, FusedGrid(pass->n), SYS_THREADS, 0, stream, f->shared.state, *pass)); }
   return SysLaunch(FusedResumeKernel, 1, 1, 0, stream, f->shared.state);
 }

@@ -21,9 +21,9 @@
 template <int U, bool TABLE, typename T>
 static __device__ __forceinline__ SysScalar CcooMultEntries(const CcooLayout &L, const T *col, const void *value, int n, const SysScalar *x)
 {
-  const uint8_t   *place = (const uint8_t *)value;
-  const SysScalar *val   = (const SysScalar *)value;
-  SysScalar        sum   = 0;
+  const uint8_t   *position = (const uint8_t *)value;
+  const SysScalar *val      = (const SysScalar *)value;
+  SysScalar        sum      = 0;
 
   for (int k = 0; k < L.k; k += U) {
     T         offset[U];
@@ -33,7 +33,7 @@ static __device__ __forceinline__ SysScalar CcooMultEntries(const CcooLayout &L,
 #pragma unroll
     for (int u = 0; u < U; u++) {
       offset[u] = __ldcs(col + (size_t)(k + u) * n);
-      if (TABLE) p[u] = __ldcs(place + (size_t)(k + u) * n);
+      if (TABLE) p[u] = __ldcs(position + (size_t)(k + u) * n);
       else v[u] = __ldcs(val + (size_t)(k + u) * n);
     }
 #pragma unroll

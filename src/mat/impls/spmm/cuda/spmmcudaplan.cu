@@ -27,11 +27,11 @@ static SysStatus SpmmTransposePattern(const SysCSR *A, SpmmDevice *s, std::vecto
     s->transposed = arena.memory;
     SysArenaTake(&arena, &s->i, (size_t)A->n + 1);
     SysArenaTake(&arena, &s->j, (size_t)A->nz);
-    SysArenaTake(&arena, &s->place, (size_t)A->nz);
+    SysArenaTake(&arena, &s->position, (size_t)A->nz);
   }
   SYS_CUDA(SysTransposeSize(A, &bytes));
   SYS_CALL(SysDeviceAllocate(&work.memory, bytes));
-  SYS_CUDA(SysTransposePattern(A, work.memory, bytes, s->i, s->j, s->place, stream));
+  SYS_CUDA(SysTransposePattern(A, work.memory, bytes, s->i, s->j, s->position, stream));
   rows.resize((size_t)A->n + 1);
   SYS_CUDA(cudaMemcpyAsync(rows.data(), s->i, rows.size() * sizeof(int), cudaMemcpyDeviceToHost, stream));
   SYS_CUDA(cudaStreamSynchronize(stream));
