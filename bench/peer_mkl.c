@@ -50,12 +50,12 @@ static const int            Calls   = 1000; /* the number of products that the i
 
 static PetscErrorCode MKLOpen(const char directory[])
 {
-  const char *const place[] = {"", "lib/", "lib/intel64/"}, *const name[] = {"libmkl_rt.so.3", "libmkl_rt.so.2", "libmkl_rt.so"};
+  const char *const folder[] = {"", "lib/", "lib/intel64/"}, *const name[] = {"libmkl_rt.so.3", "libmkl_rt.so.2", "libmkl_rt.so"};
 
   PetscFunctionBegin;
   for (int p = 0; p < 3 && !MKL.library; p++) {
     for (int n = 0; n < 3 && !MKL.library; n++) {
-      if (directory) PetscCall(PetscSNPrintf(MKL.where, sizeof(MKL.where), "%s/%s%s", directory, place[p], name[n]));
+      if (directory) PetscCall(PetscSNPrintf(MKL.where, sizeof(MKL.where), "%s/%s%s", directory, folder[p], name[n]));
       else PetscCall(PetscSNPrintf(MKL.where, sizeof(MKL.where), "%s", name[n]));
       MKL.library = dlopen(MKL.where, RTLD_NOW | RTLD_LOCAL);
     }

@@ -284,9 +284,9 @@ PETSC_EXTERN const char *const MatShadowTunes[];
 
    Values:
 +  `MAT_SHADOW_VALUES_DOUBLE` - as the matrix has them
-.  `MAT_SHADOW_VALUES_EXACT`  - in the smallest storage that gives back the same bits and was not measured to be slower: by places of 8 bits in a table, in single precision, once for all parts that are the same, or as the matrix has them (the default)
+.  `MAT_SHADOW_VALUES_EXACT`  - in the smallest storage that gives back the same bits and was not measured to be slower: by positions of 8 bits in a table, in single precision, once for all parts that are the same, or as the matrix has them (the default)
 .  `MAT_SHADOW_VALUES_SINGLE` - rounded to single precision; vectors and sums keep double precision
--  `MAT_SHADOW_VALUES_TABLE`  - by places in a table, if the table has room for all distinct values, else as the matrix has them
+-  `MAT_SHADOW_VALUES_TABLE`  - by positions in a table, if the table has room for all distinct values, else as the matrix has them
 
    Options Database Key:
 .  -mat_shadow_values <double,exact,single,table> - see `MatShadowSetValues()`

@@ -15,21 +15,21 @@ PetscErrorCode BucketsCreate(PetscInt m, int threads, Buckets *b)
   while (b->shift < 16 && (m - 1) >> b->shift >= BUCKETS) b->shift++;
   b->nbucket = m ? (size_t)((m - 1) >> b->shift) + 1 : 0;
   PetscCall(PetscMalloc1(b->nbucket + 1, &b->first));
-  PetscCall(PetscCalloc1(b->nbucket * (size_t)threads, &b->place));
+  PetscCall(PetscCalloc1(b->nbucket * (size_t)threads, &b->position));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Turns the counts into places; n is the number of all entries. Next comes BucketsStore(). */
-PetscErrorCode BucketsPlace(Buckets *b, PetscInt64 *n)
+/* Turns the counts into positions; n is the number of all entries. Next comes BucketsStore(). */
+PetscErrorCode BucketsPosition(Buckets *b, PetscInt64 *n)
 {
   PetscFunctionBegin;
   *n = 0;
   for (size_t k = 0; k < b->nbucket; k++) {
     b->first[k] = *n;
     for (int t = 0; t < b->threads; t++) {
-      const PetscInt64 count = b->place[(size_t)t * b->nbucket + k];
+      const PetscInt64 count = b->position[(size_t)t * b->nbucket + k];
 
-      b->place[(size_t)t * b->nbucket + k] = *n;
+      b->position[(size_t)t * b->nbucket + k] = *n;
       *n += count;
     }
   }
@@ -51,7 +51,7 @@ PetscErrorCode BucketsDestroy(Buckets *b)
 {
   PetscFunctionBegin;
   PetscCall(PetscFree(b->first));
-  PetscCall(PetscFree(b->place));
+  PetscCall(PetscFree(b->position));
   PetscCall(PetscFree(b->low));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -110,7 +110,7 @@ PetscInt64 RowMerge(PetscInt64 n, PetscInt *j, PetscScalar *a, PetscInt *J, Pets
   return left;
 }
 
-/* Sorts the entries of one bucket; AT has a place for each of its rows and one more, J and A for each entry */
+/* Sorts the entries of one bucket; AT has a position for each of its rows and one more, J and A for each entry */
 static void BucketSort(const Buckets *b, size_t k, PetscBool merge, PetscInt64 *at, PetscInt *J, PetscScalar *A, PetscInt length[], PetscInt64 start[])
 {
   const PetscInt        r0  = (PetscInt)k << b->shift;
@@ -134,7 +134,7 @@ static void BucketSort(const Buckets *b, size_t k, PetscBool merge, PetscInt64 *
     (void)memcpy(j, J, (size_t)n * sizeof(*j));
     (void)memcpy(a, A, (size_t)n * sizeof(*a));
   }
-  for (PetscInt r = 0; r < m; r++) { /* a place is now where the next row begins */
+  for (PetscInt r = 0; r < m; r++) { /* a position is now where the next row begins */
     const PetscInt64 from = r ? at[r - 1] : 0;
     PetscInt64       left = at[r] - from;
 
@@ -150,7 +150,7 @@ static void BucketSort(const Buckets *b, size_t k, PetscBool merge, PetscInt64 *
 }
 
 /*
-   Sorts the entries by rows. With merge, also by columns, and entries at the same place are added up: row r has then length[r] entries from start[r] on, with gaps between the
+   Sorts the entries by rows. With merge, also by columns, and entries at the same position are added up: row r has then length[r] entries from start[r] on, with gaps between the
    buckets.
 */
 PetscErrorCode BucketsSort(Buckets *b, PetscBool merge, PetscInt length[], PetscInt64 start[])

@@ -159,10 +159,10 @@ static PetscErrorCode LocalRowsAssemble(LocalRows *rows, Mat *A)
 typedef struct {
   PetscInt  n, dim, bs;
   PetscBool star;            /* only neighbours along an axis */
-  PetscReal (*block)[27][9]; /* [place of the node][neighbour][row of the block, column of the block] */
+  PetscReal (*block)[27][9]; /* [position of the node][neighbour][row of the block, column of the block] */
 } Grid;
 
-/* 0 at the low side, 2 at the high side, 1 between: the rows of a node depend on nothing else of its place */
+/* 0 at the low side, 2 at the high side, 1 between: the rows of a node depend on nothing else of its position */
 static inline PetscInt GridSide(PetscInt x, PetscInt n)
 {
   return x == 0 ? 0 : (x == n - 1 ? 2 : 1);
@@ -172,14 +172,14 @@ static inline PetscInt GridSide(PetscInt x, PetscInt n)
 static PetscInt GridNode(const Grid *g, PetscInt node, PetscBool fixed, PetscInt c, PetscInt *j, PetscScalar *a)
 {
   const PetscInt x = node % g->n, y = (node / g->n) % g->n, z = node / g->n / g->n;
-  const PetscInt place = GridSide(x, g->n) + 3 * GridSide(y, g->n) + 9 * GridSide(z, g->n);
-  PetscInt       n     = 0;
+  const PetscInt position = GridSide(x, g->n) + 3 * GridSide(y, g->n) + 9 * GridSide(z, g->n);
+  PetscInt       n        = 0;
 
   for (PetscInt dz = g->dim == 3 ? -1 : 0; dz <= (g->dim == 3 ? 1 : 0); dz++) {
     for (PetscInt dy = -1; dy <= 1; dy++) {
       for (PetscInt dx = -1; dx <= 1; dx++) {
         const PetscInt   X = x + dx, Y = y + dy, Z = z + dz, k = dx + 1 + 3 * (dy + 1) + 9 * (dz + 1);
-        const PetscReal *b = g->block[place][k];
+        const PetscReal *b = g->block[position][k];
 
         if (X < 0 || Y < 0 || Z < 0 || X >= g->n || Y >= g->n || (g->dim == 3 && Z >= g->n)) continue;
         if (g->star && PetscAbs(dx) + PetscAbs(dy) + PetscAbs(dz) > 1) continue;
@@ -350,7 +350,7 @@ WIDEST_VECTORS static void GraphEdges(PetscInt64 e, PetscInt scale, const unsign
   }
 }
 
-/* Sorts rows of n entries and adds up those at the same place, with gaps between rows afterwards */
+/* Sorts rows of n entries and adds up those at the same position, with gaps between rows afterwards */
 static PetscErrorCode LocalRowsMerge(LocalRows *rows, PetscInt n, const char name[])
 {
   PetscInt    *J;
@@ -403,7 +403,7 @@ static PetscErrorCode Graph(MPI_Comm comm, const char name[], const PetscReal ar
 #pragma omp parallel for num_threads(rows.threads) schedule(static, 1)
     for (int t = 0; t < rows.threads; t++) {
       const PetscInt64 end = t == rows.threads - 1 ? edges : edges / rows.threads * (t + 1);
-      PetscInt64      *own = b.place + (size_t)t * b.nbucket;
+      PetscInt64      *own = b.position + (size_t)t * b.nbucket;
       PetscInt64       r[EDGES], c[EDGES];
 
       for (PetscInt64 e = edges / rows.threads * t; e < end; e += EDGES) {
@@ -417,7 +417,7 @@ static PetscErrorCode Graph(MPI_Comm comm, const char name[], const PetscReal ar
       }
     }
     if (put) break;
-    PetscCall(BucketsPlace(&b, &n));
+    PetscCall(BucketsPosition(&b, &n));
     PetscCall(LocalRowsCheck(&rows, n, name));
     PetscCall(PetscMalloc2((size_t)n, &rows.j, (size_t)n, &rows.a));
     PetscCall(BucketsStore(&b, rows.j, rows.a));
@@ -483,7 +483,7 @@ static PetscErrorCode GenerateRandom(MPI_Comm comm, const char name[], const Pet
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Random places, some of which may meet: their numbers are added up */
+/* Random positions, some of which may meet: their numbers are added up */
 static PetscErrorCode GenerateRand(MPI_Comm comm, const char name[], const PetscReal arg[], Mat *A)
 {
   const PetscInt n = (PetscInt)arg[2];
@@ -526,7 +526,7 @@ static const struct {
   {"kron",       "SCALE,EDGEFACTOR",     "the same graph with its vertices in random order, as Graph500",    2, GenerateKron      },
   {"er",         "SCALE,EDGEFACTOR",     "uniform random graph, 2^SCALE rows, about EDGEFACTOR entries",     2, GenerateER        },
   {"random",     "ROWS,DENSITY",         "uniform random square matrix, DENSITY of its entries being there", 2, GenerateRandom    },
-  {"rand",       "ROWS,COLUMNS,ENTRIES", "ENTRIES random places in every row",                               3, GenerateRand      },
+  {"rand",       "ROWS,COLUMNS,ENTRIES", "ENTRIES random positions in every row",                            3, GenerateRand      },
 };
 
 /* Finds the generator whose name precedes the colon, or is all there is; returns -1 if it does not exist */

@@ -36,7 +36,7 @@ PetscErrorCode RowsRestore(Rows *rows)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Entries in [-1,1] that depend on their place alone */
+/* Entries in [-1,1] that depend on their position alone */
 PetscErrorCode VecFill(Vec v, PetscInt64 seed)
 {
   PetscScalar *a;

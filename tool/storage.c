@@ -11,8 +11,8 @@
 /* A hash table of the values met so far */
 typedef struct {
   PetscInt     count;
-  PetscScalar *values; /* count of them, at most MOST + 1 */
-  PetscInt    *place;  /* 1 + the number of the value, or 0 */
+  PetscScalar *values;   /* count of them, at most MOST + 1 */
+  PetscInt    *position; /* 1 + the number of the value, or 0 */
 } Met;
 
 static PetscErrorCode MetCreate(Met *met)
@@ -20,7 +20,7 @@ static PetscErrorCode MetCreate(Met *met)
   PetscFunctionBegin;
   met->count = 0;
   PetscCall(PetscMalloc1(MOST + 1, &met->values));
-  PetscCall(PetscCalloc1(PLACES, &met->place));
+  PetscCall(PetscCalloc1(PLACES, &met->position));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -28,7 +28,7 @@ static PetscErrorCode MetDestroy(Met *met)
 {
   PetscFunctionBegin;
   PetscCall(PetscFree(met->values));
-  PetscCall(PetscFree(met->place));
+  PetscCall(PetscFree(met->position));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -43,10 +43,10 @@ static void MetAdd(Met *met, PetscInt n, const PetscScalar a[])
     if (k && !memcmp(&a[k], &a[k - 1], sizeof(*a))) continue;
     memcpy(words, &a[k], sizeof(words));
     for (size_t w = 0; w < sizeof(words) / sizeof(*words); w++) hash = (hash ^ words[w]) * UINT64_C(0x9e3779b97f4a7c15);
-    for (p = (size_t)((hash >> 20) % PLACES); met->place[p] && memcmp(&a[k], &met->values[met->place[p] - 1], sizeof(*a)); p = (p + 1) % PLACES) { }
-    if (met->place[p]) continue;
+    for (p = (size_t)((hash >> 20) % PLACES); met->position[p] && memcmp(&a[k], &met->values[met->position[p] - 1], sizeof(*a)); p = (p + 1) % PLACES) { }
+    if (met->position[p]) continue;
     met->values[met->count++] = a[k];
-    met->place[p]             = met->count;
+    met->position[p]          = met->count;
   }
 }
 

@@ -212,7 +212,7 @@ static bool Graph(Matrix &A, int scale, double factor, double a, double b, doubl
   return Assemble(entries, A);
 }
 
-/* In each row the diagonal and d - 1 random places at most w columns away from it; those that meet or lie outside are fewer */
+/* In each row the diagonal and d - 1 random positions at most w columns away from it; those that meet or lie outside are fewer */
 static bool Band(Matrix &A, int64_t n, int64_t w, int64_t d)
 {
   if (n > INT_MAX - 1 || (double)n * (double)d > INT_MAX) return false;

@@ -455,7 +455,7 @@ static bool OneMatrix(const Machine &M, const Options &o, const std::string &nam
   }
   ours.Allocate();
   ours.Fill(false);
-  for (int k = 0; k < 3; k++) ours.Revalue(); /* places are found, kept, known */
+  for (int k = 0; k < 3; k++) ours.Revalue(); /* positions are found, kept, known */
   CallCuda(cudaStreamSynchronize(M.stream));
   if (o.once) return true;
   ours.Free();

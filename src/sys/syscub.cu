@@ -111,11 +111,11 @@ struct ReachesTop {
   {
     const SysTopKey key = SysTopKnown(SysTopKeyOf(x, k), bound);
 
-    return key.value != bound.bits.value ? key.value > bound.bits.value : key.place >= bound.bits.place;
+    return key.value != bound.bits.value ? key.value > bound.bits.value : key.position >= bound.bits.position;
   }
 };
 
-cudaError_t SysSelectTop(void *work, size_t &bytes, const SysScalar *x, SysTopBound bound, int *place, int *count, int n, cudaStream_t stream)
+cudaError_t SysSelectTop(void *work, size_t &bytes, const SysScalar *x, SysTopBound bound, int *position, int *count, int n, cudaStream_t stream)
 {
-  return cub::DeviceSelect::If(work, bytes, thrust::counting_iterator<int>(0), place, count, n, ReachesTop{x, bound}, stream);
+  return cub::DeviceSelect::If(work, bytes, thrust::counting_iterator<int>(0), position, count, n, ReachesTop{x, bound}, stream);
 }

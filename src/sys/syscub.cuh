@@ -11,7 +11,7 @@
 
 #include "sys/systypes.h"
 
-/* Keys of numbers by size: a number and its place form a key, and all keys differ */
+/* Keys of numbers by size: a number and its position form a key, and all keys differ */
 
 #if defined(SYS_SINGLE)
 typedef unsigned SysTopWord;
@@ -22,10 +22,10 @@ typedef unsigned long long SysTopWord;
 #define SYS_TOP_VALUE_BITS ((int)(8 * sizeof(SysTopWord)))
 #define SYS_TOP_PLACE_BITS 32
 
-/* The larger key is better: the value decides, then the place. NaN has the least word. */
+/* The larger key is better: the value decides, then the position. NaN has the least word. */
 struct SysTopKey {
   SysTopWord value;
-  unsigned   place;
+  unsigned   position;
 };
 
 static __device__ __forceinline__ SysTopKey SysTopKeyOf(const SysScalar *x, int k)
@@ -48,7 +48,7 @@ struct SysTopBound {
 
 static __device__ __forceinline__ SysTopKey SysTopKnown(SysTopKey key, SysTopBound bound)
 {
-  return {key.value & bound.known.value, key.place & bound.known.place};
+  return {key.value & bound.known.value, key.position & bound.known.position};
 }
 
 /* Sorts pairs by bits 0 to end - 1 of their keys; equal keys keep their order. Key: int or unsigned char */
@@ -83,5 +83,5 @@ cudaError_t SysReduceSum(void *work, size_t &bytes, const int *number, long long
 /* Selects the entries v of the list with mark[v] != 0, and counts them */
 cudaError_t SysSelectMarked(void *work, size_t &bytes, const uint64_t *mark, const int *list, int *selected, int *count, int n, cudaStream_t);
 
-/* Selects the places of the numbers that reach the bound, and counts them */
-cudaError_t SysSelectTop(void *work, size_t &bytes, const SysScalar *x, SysTopBound bound, int *place, int *count, int n, cudaStream_t);
+/* Selects the positions of the numbers that reach the bound, and counts them */
+cudaError_t SysSelectTop(void *work, size_t &bytes, const SysScalar *x, SysTopBound bound, int *position, int *count, int n, cudaStream_t);

@@ -14,9 +14,9 @@
 #include "sys/systhreads.h"
 
 typedef struct {
-  int64_t   *lo, *hi; /* each thread's stretch: lo <= column < hi */
-  int64_t   *place;   /* each thread's first element of sums */
-  SysScalar *sums;    /* NULL: not created */
+  int64_t   *lo, *hi;  /* each thread's stretch: lo <= column < hi */
+  int64_t   *position; /* each thread's first element of sums */
+  SysScalar *sums;     /* NULL: not created */
   int64_t    extra, size;
 } SysStretches;
 
@@ -25,8 +25,8 @@ static inline SysStatus SysStretchesBegin(SysStretches *S, int nthread)
 {
   if (!S->lo) S->lo = (int64_t *)malloc(3 * sizeof(*S->lo) * (size_t)nthread);
   if (!S->lo) return SYS_OUT_OF_MEMORY;
-  S->hi    = S->lo + nthread;
-  S->place = S->hi + nthread;
+  S->hi       = S->lo + nthread;
+  S->position = S->hi + nthread;
   return SYS_SUCCESS;
 }
 
@@ -36,7 +36,7 @@ static inline SysStatus SysStretchesCreate(SysStretches *S, int nthread, int64_t
   S->size  = 0;
   for (int t = 0; t < nthread; t++) {
     if (S->hi[t] < S->lo[t]) S->hi[t] = S->lo[t];
-    S->place[t] = S->size;
+    S->position[t] = S->size;
     S->size += extra + S->hi[t] - S->lo[t] + 64 / (int64_t)sizeof(SysScalar);
   }
   S->sums = (SysScalar *)SysAllocate(sizeof(*S->sums) * (size_t)S->size);
@@ -52,7 +52,7 @@ static inline void SysStretchesDestroy(SysStretches *S)
 /* Zeroes thread t's extra sums and stretch; returns the extra sums, and sets *stretch so that column j's sum is at *stretch + j */
 static SYS_INLINE SysScalar *SysStretchStart(const SysStretches *S, int t, SysScalar **stretch)
 {
-  SysScalar *w = S->sums + S->place[t];
+  SysScalar *w = S->sums + S->position[t];
 
   for (int64_t j = 0; j < S->extra + S->hi[t] - S->lo[t]; j++) w[j] = 0;
   *stretch = w + S->extra - S->lo[t];
@@ -67,7 +67,7 @@ static SYS_INLINE void SysStretchesAdd(const SysStretches *S, int nthread, int s
   SysStartSum(j0, j1, beta, y, z);
   for (int t = 0; t < nthread; t++) {
     const int64_t    lo = S->lo[t] > j0 ? S->lo[t] : j0, hi = S->hi[t] < j1 ? S->hi[t] : j1;
-    const SysScalar *w = S->sums + S->place[t] + S->extra - S->lo[t];
+    const SysScalar *w = S->sums + S->position[t] + S->extra - S->lo[t];
 
     for (int64_t j = lo; j < hi; j++) z[j] += w[j];
   }

@@ -98,7 +98,7 @@ int SysTableCovers(SysTable *T, int add, int64_t n, const SysScalar *a)
   return 1;
 }
 
-void SysTableEncode(const SysTable *T, int64_t n, const SysScalar *a, uint8_t *place)
+void SysTableEncode(const SysTable *T, int64_t n, const SysScalar *a, uint8_t *position)
 {
-  for (int64_t k = 0; k < n; k++) place[k] = k && SysTableSame(SysTableBitsOf(a + k), SysTableBitsOf(a + k - 1)) ? place[k - 1] : (uint8_t)SysTableFind(T, a + k);
+  for (int64_t k = 0; k < n; k++) position[k] = k && SysTableSame(SysTableBitsOf(a + k), SysTableBitsOf(a + k - 1)) ? position[k - 1] : (uint8_t)SysTableFind(T, a + k);
 }

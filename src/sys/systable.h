@@ -30,7 +30,7 @@
 typedef struct {
   int       n;
   SysScalar value[SYS_TABLE_VALUES]; /* values after the first n are 0 */
-  uint16_t  slot[SYS_TABLE_SLOTS];   /* 1 + a value's place in value[], or 0 */
+  uint16_t  slot[SYS_TABLE_SLOTS];   /* 1 + a value's position in value[], or 0 */
 } SysTable;
 
 /* The bits of a value; 0 for the value 0 and for the unused word */
@@ -60,7 +60,7 @@ static SYS_TABLE_INLINE uint64_t SysTableHash(SysTableBits b)
   return h >> 32 ^ h >> 54;
 }
 
-/* Returns a value's place in the table, or -1 */
+/* Returns a value's position in the table, or -1 */
 static SYS_TABLE_INLINE int SysTableFind(const SysTable *T, const SysScalar *a)
 {
   const SysTableBits b = SysTableBitsOf(a);
@@ -75,7 +75,7 @@ SYS_C_BEGIN
 
 void SysTableClear(SysTable *);
 
-/* Returns a value's place, adding it if the table is not full, or -1 */
+/* Returns a value's position, adding it if the table is not full, or -1 */
 int SysTableAdd(SysTable *, const SysScalar *);
 
 /* Adds the most frequent of n values, most frequent first. Counts them in evenly spread windows; no value is missed if n is at most SYS_TABLE_SAMPLE.
@@ -86,32 +86,32 @@ SysStatus SysTableAddFrequent(SysTable *, int64_t n, const SysScalar *);
 int SysTableCovers(SysTable *, int add, int64_t n, const SysScalar *);
 
 /* Encodes values that are all in the table */
-void SysTableEncode(const SysTable *, int64_t n, const SysScalar *, uint8_t *place);
+void SysTableEncode(const SysTable *, int64_t n, const SysScalar *, uint8_t *position);
 
 SYS_C_END
 
 /* Decodes n values; n is a multiple of 8 */
-static SYS_INLINE void SysTableDecode(const SysTable *T, int n, const uint8_t *place, SysScalar *a)
+static SYS_INLINE void SysTableDecode(const SysTable *T, int n, const uint8_t *position, SysScalar *a)
 {
 #if defined(SYS_TABLE_AVX512) && !defined(SYS_SINGLE)
   if (T->n <= 16) {
     const __m512d t0 = _mm512_loadu_pd(T->value), t1 = _mm512_loadu_pd(T->value + 8);
 
-    for (int k = 0; k < n; k += 8) _mm512_storeu_pd(a + k, _mm512_permutex2var_pd(t0, _mm512_cvtepu8_epi64(_mm_loadl_epi64((const __m128i *)(place + k))), t1));
+    for (int k = 0; k < n; k += 8) _mm512_storeu_pd(a + k, _mm512_permutex2var_pd(t0, _mm512_cvtepu8_epi64(_mm_loadl_epi64((const __m128i *)(position + k))), t1));
     return;
   }
 #elif defined(SYS_TABLE_AVX512) && defined(__AVX512VL__)
   if (T->n <= 16) {
     const __m256 t0 = _mm256_loadu_ps(T->value), t1 = _mm256_loadu_ps(T->value + 8);
 
-    for (int k = 0; k < n; k += 8) _mm256_storeu_ps(a + k, _mm256_permutex2var_ps(t0, _mm256_cvtepu8_epi32(_mm_loadl_epi64((const __m128i *)(place + k))), t1));
+    for (int k = 0; k < n; k += 8) _mm256_storeu_ps(a + k, _mm256_permutex2var_ps(t0, _mm256_cvtepu8_epi32(_mm_loadl_epi64((const __m128i *)(position + k))), t1));
     return;
   }
 #endif
   for (int k = 0; k < n; k += 8) {
     uint64_t q;
 
-    memcpy(&q, place + k, sizeof(q));
+    memcpy(&q, position + k, sizeof(q));
 #if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
     q = __builtin_bswap64(q);
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   How a format stores a matrix's values: plain, rounded to single precision, as 8-bit places in a table of the distinct values, or plain but shared
+   How a format stores a matrix's values: plain, rounded to single precision, as 8-bit positions in a table of the distinct values, or plain but shared
    by all parts of the matrix with equal values.
 
-   The table has 0 at place 0, for filling, and space for 255 other values. Values are compared by their bits: a value from a table, or from exact
+   The table has 0 at position 0, for filling, and space for 255 other values. Values are compared by their bits: a value from a table, or from exact
    single precision, has the bits of the stored one.
 */
 #pragma once
@@ -93,10 +93,10 @@ static SYS_INLINE SysScalar SysValuesAt(const SysStorage stored, const SysTable 
   return ((const SysScalar *)val)[at];
 }
 
-/* Stores a[k], whose place in the table is place[k], as value `at` */
-static SYS_INLINE void SysValuesPut(const SysStorage stored, void *val, int64_t at, const SysScalar *a, const uint8_t *place, int64_t k)
+/* Stores a[k], whose position in the table is position[k], as value `at` */
+static SYS_INLINE void SysValuesPut(const SysStorage stored, void *val, int64_t at, const SysScalar *a, const uint8_t *position, int64_t k)
 {
-  if (stored == SYS_STORAGE_PLACES) ((uint8_t *)val)[at] = place[k];
+  if (stored == SYS_STORAGE_PLACES) ((uint8_t *)val)[at] = position[k];
 #if defined(SYS_HAVE_STORAGE_SINGLE)
   else if (stored == SYS_STORAGE_SINGLE) ((float *)val)[at] = (float)a[k];
 #endif
@@ -129,9 +129,9 @@ void SysValuesDropTable(SysValuesChoice *);
 void SysValuesChoose(SysValuesChoice *, int64_t n, const SysScalar *, int nworker);
 
 /* Chooses the storage of a matrix's values, if it has any, and allocates n stored values if the storage changed or *val is NULL; new memory reads as
-   zero if zero is set. filled: values were stored before. *place gets all values' places in the table for SysValuesPut(), or NULL without a table;
+   zero if zero is set. filled: values were stored before. *position gets all values' positions in the table for SysValuesPut(), or NULL without a table;
    free it with SysRelease(), one byte a value. */
-SysStatus SysValuesMakeRoom(SysValuesChoice *, const SysCSR *, size_t n, int filled, int zero, int nworker, void **val, uint8_t **place);
+SysStatus SysValuesMakeRoom(SysValuesChoice *, const SysCSR *, size_t n, int filled, int zero, int nworker, void **val, uint8_t **position);
 
 /* Chooses the storage by given results: slot[] has the nonzero values' bits in any order, and 0 elsewhere */
 void SysValuesSelect(SysValuesChoice *, int nslot, const uint64_t slot[], int overflow, int floats);

@@ -167,7 +167,7 @@ PetscBool DifferSameLayout(PetscLayout a, PetscLayout b);
    its first call. cols and values are to be freed by PetscFree2(). */
 PetscErrorCode DifferGetRow(Mat A, PetscInt i, PetscInt *n, PetscInt **cols, PetscScalar **values);
 
-/* For an operation that makes rows longer: a copy of an MPI matrix, given as a result, takes its place */
+/* For an operation that makes rows longer: a copy of an MPI matrix, given as a result, replaces it */
 PetscErrorCode DifferOwn(DifferStep *s, Mat *A);
 
 /* All processes learn whether one of them got an error, and return the same one */

@@ -138,22 +138,22 @@ static PetscErrorCode Diagonal(DifferStep *s)
 static PetscErrorCode Rows(DifferStep *s)
 {
   const PetscInt kind = DifferDraw(s, 5);
-  PetscInt      *places;
+  PetscInt      *positions;
   Vec            v;
   Mat            A;
 
   PetscFunctionBeginUser;
   DifferPickOrReturn(s, DIFFER_AIJ | DIFFER_FILLED | DIFFER_FINITE, &A);
   PetscCall(MatCreateVecs(A, NULL, &v));
-  PetscCall(PetscCalloc1(A->rmap->n, &places));
-  if (kind == 0) PetscCall(MatGetRowMax(A, v, places));
-  else if (kind == 1) PetscCall(MatGetRowMin(A, v, places));
-  else if (kind == 2) PetscCall(MatGetRowMaxAbs(A, v, places));
-  else if (kind == 3) PetscCall(MatGetRowMinAbs(A, v, places));
+  PetscCall(PetscCalloc1(A->rmap->n, &positions));
+  if (kind == 0) PetscCall(MatGetRowMax(A, v, positions));
+  else if (kind == 1) PetscCall(MatGetRowMin(A, v, positions));
+  else if (kind == 2) PetscCall(MatGetRowMaxAbs(A, v, positions));
+  else if (kind == 3) PetscCall(MatGetRowMinAbs(A, v, positions));
   else PetscCall(MatGetRowSum(A, v));
   PetscCall(DifferNoteVec(s, "figures of rows", v, kind == 4 ? Size(s) : 0));
-  for (PetscInt k = 0; k < A->rmap->n; k++) DifferNoteInt(s, "place in a row", places[k]);
-  PetscCall(PetscFree(places));
+  for (PetscInt k = 0; k < A->rmap->n; k++) DifferNoteInt(s, "place in a row", positions[k]);
+  PetscCall(PetscFree(positions));
   PetscCall(VecDestroy(&v));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

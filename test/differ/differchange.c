@@ -16,7 +16,7 @@
     PetscFunctionReturn(PETSC_SUCCESS); \
   }
 
-/* A vector of random numbers for the columns or the rows; now and then without a number in one place */
+/* A vector of random numbers for the columns or the rows; now and then without a number in one position */
 static PetscErrorCode Vector(DifferStep *s, Mat A, PetscBool rows, Vec *v)
 {
   const PetscInt seed = DifferDraw(s, 1000);
@@ -178,7 +178,7 @@ static PetscErrorCode SetValues(DifferStep *s)
 /* Assembled once more, with nothing new */
 DifferChange(Assemble, 0, PetscCall(DifferAssemble(A)))
 
-/* No number, or infinity, in one place */
+/* No number, or infinity, in one position */
 static PetscErrorCode SetNoNumber(DifferStep *s)
 {
   const PetscReal wrong = DifferDraw(s, 2) ? (PetscReal)INFINITY : (PetscReal)NAN;

@@ -176,7 +176,7 @@ static PetscErrorCode Again(DifferStep *s)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Copies of the operands with other values take their places. PETSc makes transposes of some operands, and raises an error where another one takes the place.
+/* Copies of the operands with other values replace them. PETSc makes transposes of some operands, and raises an error where another one replaces it.
    Of an MPI matrix on one process, PETSc copies the values of the new B into the old one, which A may be too (MatMPIAIJGetLocalMat()). */
 static PetscErrorCode Replace(DifferStep *s)
 {

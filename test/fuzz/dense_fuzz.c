@@ -46,7 +46,7 @@ static void CheckProduct(Bytes *b, const Csr *A, int transpose, int nthread, int
   if (transpose) CHECK(SpmmTranspose(&csr, &T) == SYS_SUCCESS);
   ring = transpose ? SpmmRing(m, n, T.i, T.j) : SpmmRing(m, n, A->i, A->j);
   for (int col = 0, k, width; col < ncol; col += k) {
-    SpmmTerm term = {.i = transpose ? T.i : A->i, .j = transpose ? T.j : A->j, .place = transpose ? T.place : NULL, .a = A->a, .n = n, .ring = ring, .ld = n + GAP};
+    SpmmTerm term = {.i = transpose ? T.i : A->i, .j = transpose ? T.j : A->j, .position = transpose ? T.position : NULL, .a = A->a, .n = n, .ring = ring, .ld = n + GAP};
     size_t   bytes;
 
     k            = SpmmPanelColumns(ncol - col, &width);

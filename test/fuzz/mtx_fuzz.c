@@ -146,7 +146,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     for (size_t k = 0; k < whole.count; k++) {
       int64_t i = whole.i[k], j = whole.j[k];
 
-      if (h->format == MTX_ARRAY) MtxArrayPlace(h, (int64_t)k, &i, &j);
+      if (h->format == MTX_ARRAY) MtxArrayPosition(h, (int64_t)k, &i, &j);
       CHECK(i >= 0 && i < h->m && j >= 0 && j < h->n);
       CHECK(h->symmetry == MTX_GENERAL || j <= i);
       CHECK(whole.re[k] - whole.re[k] == 0 && whole.im[k] - whole.im[k] == 0);

@@ -335,7 +335,7 @@ static PetscErrorCode CheckBits(TestDiff *d)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Sums that depend on their order: entries at one place add up in the order in which they are given */
+/* Sums that depend on their order: entries at one position add up in the order in which they are given */
 static PetscErrorCode CheckOrder(TestDiff *d)
 {
   const PetscInt     m = 1, nentry = 4, at[] = {0, 0, 0, 0};

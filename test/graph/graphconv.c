@@ -5,7 +5,7 @@ static char help[] = "GraphConv: results against plain loops, gradients against 
 
 #define CHANNELS 2
 
-/* Graphs of 1 to 9 nodes, a quarter of the places of a matrix taken; with rectangular matrices if more is not 0 */
+/* Graphs of 1 to 9 nodes, a quarter of the positions of a matrix taken; with rectangular matrices if more is not 0 */
 typedef struct {
   PetscInt     nmat, rows, cols, *m, *n, *nentry;
   PetscInt    *i, *j;

@@ -261,7 +261,7 @@ static PetscBool WantedMasked(const void *context, PetscInt i, PetscInt j, Petsc
   return (PetscBool)(*value != 0 && (Entry(m->mask, i, j) != 0) != m->complement);
 }
 
-/* The entries of matrix s at the places of the mask, or at the others */
+/* The entries of matrix s at the positions of the mask, or at the others */
 static PetscErrorCode TestMaskEntries(PetscInt s, Mat M, PetscInt mask, PetscBool complement, const char name[])
 {
   const Masked masked = {s, mask, complement};
@@ -324,7 +324,7 @@ static PetscErrorCode TestMasks(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A matrix under its own places is itself, bit for bit, with a NaN, an infinity and a zero of each sign; what is left out is nothing */
+/* A matrix under its own positions is itself, bit for bit, with a NaN, an infinity and a zero of each sign; what is left out is nothing */
 static PetscErrorCode TestMaskBits(void)
 {
   const PetscScalar odd[] = {0.0, -0.0, (PetscScalar)NAN, (PetscScalar)INFINITY, (PetscScalar)(-1e-310), 1};
@@ -938,7 +938,7 @@ static PetscErrorCode TestToSum(Mat A, PetscBool where)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The bitonic deal against places by counting: rows before this one by length, and by number among equals */
+/* The bitonic deal against positions by counting: rows before this one by length, and by number among equals */
 static PetscErrorCode TestBitonic(PetscInt n, PetscInt parts)
 {
   Mat             A;
@@ -963,10 +963,10 @@ static PetscErrorCode TestBitonic(PetscInt n, PetscInt parts)
   PetscCall(ISAllGather(owner, &whole));
   PetscCall(ISGetIndices(whole, &deal));
   for (PetscInt i = 0; i < n; i++) {
-    PetscInt place = 0;
+    PetscInt position = 0;
 
-    for (PetscInt k = 0; k < n; k++) place += length[k] > length[i] || (length[k] == length[i] && k < i);
-    fine = (PetscBool)(fine && deal[i] == (place / parts % 2 ? parts - 1 - place % parts : place % parts));
+    for (PetscInt k = 0; k < n; k++) position += length[k] > length[i] || (length[k] == length[i] && k < i);
+    fine = (PetscBool)(fine && deal[i] == (position / parts % 2 ? parts - 1 - position % parts : position % parts));
   }
   for (PetscInt p = 0; p < parts; p++) {
     PetscInt mine = 0;

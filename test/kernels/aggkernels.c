@@ -343,12 +343,12 @@ static void Factors(void)
           double dot[10] = {0};
 
           for (int l = 0; l < rows; l++) {
-            const int place = (int)(member[start[k] + l / bs] * bs + l % bs) * nvec;
-            double    sum   = 0;
+            const int position = (int)(member[start[k] + l / bs] * bs + l % bs) * nvec;
+            double    sum      = 0;
 
-            for (int d = 0; d < nvec; d++) sum += (double)block[place + d] * r[c * AGGREGATES * nvec + k * nvec + d];
-            if (fabs(sum - before[place + c]) > tolerance) good = 0;
-            for (int d = 0; d < nvec; d++) dot[d] += (double)block[place + c] * block[place + d];
+            for (int d = 0; d < nvec; d++) sum += (double)block[position + d] * r[c * AGGREGATES * nvec + k * nvec + d];
+            if (fabs(sum - before[position + c]) > tolerance) good = 0;
+            for (int d = 0; d < nvec; d++) dot[d] += (double)block[position + c] * block[position + d];
           }
           for (int d = 0; d < nvec && rows >= nvec; d++) {
             if (fabs(dot[d] - (c == d)) > tolerance) good = 0;
@@ -417,7 +417,7 @@ static int SmoothOnce(int bs, int nvec)
     for (int r = 0; r < n && !first; r++) {
       SysScalar sum[AGGREGATES * 6] = {0}, diagonal = 0;
       char      there[AGGREGATES] = {0};
-      SysInt    place             = pi[r];
+      SysInt    position          = pi[r];
 
       for (SysInt k = i[r]; k < i[r + 1]; k++) {
         if (j[k] == r) diagonal = a[k];
@@ -433,10 +433,10 @@ static int SmoothOnce(int bs, int nvec)
       for (int c = 0; c < nvec && number[r / bs] >= 0; c++) sum[number[r / bs] * nvec + c] += block[r * nvec + c];
       for (SysInt c = 0; c < width; c++) {
         if (!there[c / nvec]) continue;
-        if (place == pi[r + 1] || pj[place] != c || !(Magnitude(pa[place] - sum[c]) <= tolerance)) good = 0;
-        place += place < pi[r + 1];
+        if (position == pi[r + 1] || pj[position] != c || !(Magnitude(pa[position] - sum[c]) <= tolerance)) good = 0;
+        position += position < pi[r + 1];
       }
-      good &= place == pi[r + 1];
+      good &= position == pi[r + 1];
     }
     free(pj);
     if (first) free(pa);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
    The kernels of batches of sparse matrices against sums by hand, without PETSc: every instruction set that this processor has, widths that use every vector length,
-   results that are set and that are added to, values in other places, threads; entries that become rows.
+   results that are set and that are added to, values in other positions, threads; entries that become rows.
 
    Prints "ok NAME" or "not ok NAME" for each subject.
 */
@@ -43,11 +43,11 @@ static SysReal *Numbers(int64_t n, int seed)
 
 /* Rows of 0 to 6 entries, in no order and repeated, and a full one */
 typedef struct {
-  SysInt  i[ROWS + 1], j[MOST], place[MOST];
+  SysInt  i[ROWS + 1], j[MOST], position[MOST];
   SysReal a[MOST];
 } Pattern;
 
-static void PatternCreate(Pattern *P, int places)
+static void PatternCreate(Pattern *P, int positions)
 {
   SysInt nz = 0;
 
@@ -57,8 +57,8 @@ static void PatternCreate(Pattern *P, int places)
   }
   P->i[ROWS] = nz;
   for (SysInt k = 0; k < nz; k++) {
-    P->a[k]     = (SysReal)Random(k, 1);
-    P->place[k] = places ? nz - 1 - k : k;
+    P->a[k]        = (SysReal)Random(k, 1);
+    P->position[k] = positions ? nz - 1 - k : k;
   }
 }
 
@@ -69,7 +69,7 @@ static const char *Wrong(const Pattern *P, int64_t width, const SysReal *D, cons
       double sum = begin ? (double)begin[r * width + c] : 0, scale = fabs(sum);
 
       for (SysInt k = P->i[r]; k < P->i[r + 1]; k++) {
-        const double product = (double)P->a[P->place[k]] * (double)D[P->j[k] * width + c];
+        const double product = (double)P->a[P->position[k]] * (double)D[P->j[k] * width + c];
 
         sum += product;
         scale += fabs(product);
@@ -80,13 +80,13 @@ static const char *Wrong(const Pattern *P, int64_t width, const SysReal *D, cons
   return C[ROWS * width] == 12345 ? NULL : "a number behind the result";
 }
 
-static const char *CheckRows(const BatchKernels *kernels, int add, int places)
+static const char *CheckRows(const BatchKernels *kernels, int add, int positions)
 {
   const char *wrong = NULL;
   Pattern     P;
-  BatchRows   A = {.m = ROWS, .i = P.i, .j = P.j, .place = places ? P.place : NULL, .a = P.a};
+  BatchRows   A = {.m = ROWS, .i = P.i, .j = P.j, .position = positions ? P.position : NULL, .a = P.a};
 
-  PatternCreate(&P, places);
+  PatternCreate(&P, positions);
   for (int64_t width = 0; width <= 150 && !wrong; width++) {
     SysReal *D = Numbers(COLS * width, 2), *C = Numbers(ROWS * width, add ? 3 : 0), *begin = Numbers(ROWS * width, 3);
 

@@ -175,7 +175,7 @@ static void CheckFormats(void)
   Report(good[1], "twelve formats of chunks with a table");
 }
 
-/* Numbers of distinct values; the expected chunks of places in the table are all, none, or as many as it happens */
+/* Numbers of distinct values; the expected chunks of positions in the table are all, none, or as many as it happens */
 static void CheckDistinct(void)
 {
   static const int distinct[] = {0, 1, 255, 256, 257, 65536};
@@ -209,7 +209,7 @@ static void CheckDistinct(void)
   }
 }
 
-/* A value that occurs once, far from the sample in which values are counted, has its place; a few rows of many values leave the other chunks alone */
+/* A value that occurs once, far from the sample in which values are counted, has its position; a few rows of many values leave the other chunks alone */
 static void CheckRare(void)
 {
   const CcooParams params = {256, 4, 1};

@@ -114,7 +114,7 @@ static bool NewValues(const std::vector<Shape> &shapes)
   });
 }
 
-/* As many values as the table holds, one less, and one more; the expected chunks of places in the table are all or none */
+/* As many values as the table holds, one less, and one more; the expected chunks of positions in the table are all or none */
 static bool Distinct(const std::vector<Shape> &)
 {
   bool good = true;

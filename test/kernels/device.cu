@@ -659,7 +659,7 @@ static bool Refused(const std::vector<Shape> &)
   const struct {
     const char *name;
     int         row, at, column; /* at: counted from the end of the row if negative */
-  } places[] = {
+  } positions[] = {
     {"the first row, disordered",   0,   0,    9   },
     {"the first row, repeated",     0,   1,    0   },
     {"the last row, disordered",    999, -1,   0   },
@@ -677,7 +677,7 @@ static bool Refused(const std::vector<Shape> &)
 
   for (int pass = 0; pass < 2; pass++) { /* the first makes CUDA take what memory it needs for itself */
     for (int b : {0, 1, 3, 10}) {
-      for (const auto &p : places) {
+      for (const auto &p : positions) {
         Shape         bad = S;
         AmbDeviceInfo info;
         AmbDevice    *A = nullptr;

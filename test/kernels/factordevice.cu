@@ -68,17 +68,17 @@ static Factor MakeFactor(const char *name, int n, const RowMaker &make, bool per
 /* Points of a grid in colors: blocks of w x w points that are even or odd along both axes, each in its own order */
 static RowMaker Colored(int sx, int sy, int w)
 {
-  std::vector<int> order((size_t)sx * (size_t)sy), place(order.size());
+  std::vector<int> order((size_t)sx * (size_t)sy), position(order.size());
   const auto       block = [=](int r) { return (r % sx / w % 2 + 2 * (r / sx / w % 2)) * sx * sy + r / sx / w * sx + r % sx / w; };
 
   for (size_t r = 0; r < order.size(); r++) order[r] = (int)r;
   std::stable_sort(order.begin(), order.end(), [=](int a, int b) { return block(a) < block(b); });
-  for (size_t p = 0; p < order.size(); p++) place[(size_t)order[p]] = (int)p;
+  for (size_t p = 0; p < order.size(); p++) position[(size_t)order[p]] = (int)p;
   return [=](int p, std::vector<int> &cols) {
     std::vector<int> points;
 
     Stencil(sx, sy, 1, true, 1)(order[(size_t)p], points);
-    for (int r : points) cols.push_back(place[(size_t)r]);
+    for (int r : points) cols.push_back(position[(size_t)r]);
   };
 }
 
@@ -327,8 +327,8 @@ static bool NotFinite(const std::vector<Factor> &factors)
 struct Matrix {
   Factor                 F;
   Rows                   A;
-  std::vector<int>       place, at; /* of each column of the matrix the column of the factor; of each entry of A, row and column of the factor: its entry */
-  std::vector<SysScalar> values;    /* of the rows of the factor, before it is computed */
+  std::vector<int>       position, at; /* of each column of the matrix the column of the factor; of each entry of A, row and column of the factor: its entry */
+  std::vector<SysScalar> values;       /* of the rows of the factor, before it is computed */
 
   Matrix(const Factor &given, bool symmetric, bool permuted, bool shuffled, bool filled = false)
   {
@@ -353,8 +353,8 @@ struct Matrix {
       for (int r = n; r > 1; r--) std::swap(F.source[(size_t)r - 1], F.source[(size_t)RandomBelow(r)]);
       F.target = F.source;
       if (!symmetric) std::reverse(F.target.begin(), F.target.end());
-      place.resize((size_t)n);
-      for (int r = 0; r < n; r++) place[(size_t)F.target[(size_t)r]] = r;
+      position.resize((size_t)n);
+      for (int r = 0; r < n; r++) position[(size_t)F.target[(size_t)r]] = r;
     }
     std::vector<int> row((size_t)n); /* of the factor, of each row of the matrix */
     for (int r = 0; r < n; r++) row[permuted ? (size_t)F.source[(size_t)r] : (size_t)r] = r;
@@ -383,7 +383,7 @@ struct Matrix {
       less.i          = {0};
       for (int r = 0; r < n; r++) {
         for (int e = A.i[(size_t)r]; e < A.i[(size_t)r + 1]; e++) {
-          const int c = permuted ? place[(size_t)A.j[(size_t)e]] : A.j[(size_t)e];
+          const int c = permuted ? position[(size_t)A.j[(size_t)e]] : A.j[(size_t)e];
 
           absent[(size_t)at[(size_t)e]] = c != row[(size_t)r] && !RandomBelow(3);
           if (absent[(size_t)at[(size_t)e]]) continue;
@@ -494,7 +494,7 @@ struct Computed {
     const SysCSR        A       = {given.A.m, given.A.n, (int64_t)given.A.j.size(), i.data, j.data, a.data};
     const FactorPattern pattern = {given.F.A.i.data(), given.F.A.j.data(), given.F.diagonal.data()};
 
-    status = FactorMatrixCreate(&A, given.F.source.empty() ? NULL : given.F.source.data(), given.place.empty() ? NULL : given.place.data(), symmetric, filled ? &pattern : NULL, &M, stream);
+    status = FactorMatrixCreate(&A, given.F.source.empty() ? NULL : given.F.source.data(), given.position.empty() ? NULL : given.position.data(), symmetric, filled ? &pattern : NULL, &M, stream);
   }
   Computed(const Computed &)            = delete;
   Computed &operator=(const Computed &) = delete;

@@ -173,7 +173,7 @@ static void Chebyshev(State *s, const FusedPass *f, SysReal **v)
 typedef struct {
   const char *name;
   void (*reference)(State *, const FusedPass *, SysReal **);
-  size_t   function; /* its place in FusedKernels */
+  size_t   function; /* its position in FusedKernels */
   int      nsum;
   unsigned absent; /* vectors that are NULL */
   enum {

@@ -145,7 +145,7 @@ static void OneMaterial(Builder *B, int kind)
     const SysInt node = r / 3, x = node % 40, y = node / 40, side = (x == 0) + 2 * (x == 39) + 4 * (y == 0) + 8 * (y == 39);
 
     for (SysInt k = B->i[r]; k < B->i[r + 1]; k++) {
-      const SysInt place = B->j[k] - 3 * node + 200, number = ((kind * 16 + side) * 3 + r % 3) * 400 + place;
+      const SysInt position = B->j[k] - 3 * node + 200, number = ((kind * 16 + side) * 3 + r % 3) * 400 + position;
 
       B->a[k] = (SysReal)(number % 97 - 48) / 7;
       if (number % 97 == 5) B->a[k] = number % 2 ? -(SysReal)0 : 0;

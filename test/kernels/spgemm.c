@@ -379,7 +379,7 @@ static void FreeCase(Case *c)
 }
 
 /* Does the product have the same bits on so many threads? Windows and stamps have to have room for all columns: otherwise rows that reach far are summed in another way.
-   Of complex numbers a compiler may round a product in two ways at two places. */
+   Of complex numbers a compiler may round a product in two ways in two statements. */
 static int SameBits(const Case *test, int nthread)
 {
 #if defined(SYS_COMPLEX)
@@ -431,7 +431,7 @@ static int Try(const SpgemmKernels *kernels, SpgemmAccumulator accumulator, int 
   if (!wrong) wrong = Differs(R, i, j, v);
   if (bits && nthread == 1) memcpy(bits, v, sizeof(*v) * (size_t)R->nz);
   else if (bits && !wrong && memcmp(bits, v, sizeof(*v) * (size_t)R->nz)) wrong = 9;
-  /* the arrays of the operands may be others than before; from the second time on places may be known */
+  /* the arrays of the operands may be others than before; from the second time on positions may be known */
   for (int again = 1; again < 5; again++) {
     a = View(test->M[again % 2][0]);
     b = View(test->M[again % 2][1]);

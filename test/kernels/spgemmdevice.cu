@@ -434,7 +434,7 @@ static bool CheckPair(const Pair &p, SpgemmType type)
   double rows = 0;
   for (double r : P.info.rows) rows += r;
   if (rows < R.m) return Complain(P.where, "the kinds of rows do not add up");
-  for (int again = 0; again < 2; again++) { /* places are kept at first, then they are known */
+  for (int again = 0; again < 2; again++) { /* positions are kept at first, then they are known */
     NewValues(A);
     NewValues(B);
     NewValues(C);

@@ -260,7 +260,7 @@ static void Multiply(int nthread, const Csr *A, int transpose, int64_t ring, con
   const int64_t m = transpose ? A->n : A->m, n = transpose ? A->m : A->n;
 
   for (int col = 0, k, width; col < ncol; col += k) {
-    SpmmTerm term = {.i = transpose ? T->i : A->i, .j = transpose ? T->j : A->j, .place = transpose ? T->place : NULL, .a = A->a, .n = n, .ring = ring, .ld = n + GAP};
+    SpmmTerm term = {.i = transpose ? T->i : A->i, .j = transpose ? T->j : A->j, .position = transpose ? T->position : NULL, .a = A->a, .n = n, .ring = ring, .ld = n + GAP};
     int64_t  size;
 
     k            = SpmmPanelColumns(ncol - col, &width);

@@ -238,12 +238,12 @@ static bool Exchanges(const Sizes &)
         for (int p = 0; p < nproc; p++) r->room[p] = room[(size_t)p]->data;
         *b = *r;
         for (int s = 0; s < steps; s++) {
-          r->peer[r->npeers]    = (k + 1 + s) % nproc; /* the entries of k + 2 come after those of k + 1 here, and after those of the process between there */
-          r->offset[s + 1]      = r->offset[s] + (s + 1) * n;
-          r->place[r->npeers++] = s ? n : 0;
-          b->peer[b->npeers]    = (k + nproc - 1 - s) % nproc;
-          b->offset[s + 1]      = b->offset[s] + (s + 1) * n;
-          b->place[b->npeers++] = s ? n : 0;
+          r->peer[r->npeers]       = (k + 1 + s) % nproc; /* the entries of k + 2 come after those of k + 1 here, and after those of the process between there */
+          r->offset[s + 1]         = r->offset[s] + (s + 1) * n;
+          r->position[r->npeers++] = s ? n : 0;
+          b->peer[b->npeers]       = (k + nproc - 1 - s) % nproc;
+          b->offset[s + 1]         = b->offset[s] + (s + 1) * n;
+          b->position[b->npeers++] = s ? n : 0;
         }
         for (int s = 0; s < steps; s++) { /* the other ends, with which flags are exchanged alone */
           for (HaloRoute *way : {r, b}) {
@@ -276,9 +276,9 @@ static bool Exchanges(const Sizes &)
         const std::vector<SysScalar> got = back[(size_t)k]->Download(), in = x[(size_t)k]->Download();
 
         for (size_t w = 0; w < got.size() && good; w++) {
-          const size_t e = w / (size_t)sent, place = w % (size_t)sent;
+          const size_t e = w / (size_t)sent, position = w % (size_t)sent;
 
-          if (got[w] != in[e * (size_t)sent + (size_t)sent - 1 - place]) good = Complain(Text("%d processes, %d entries", nproc, n), Text("process %d, exchange %d, place %d", k, (int)e, (int)place));
+          if (got[w] != in[e * (size_t)sent + (size_t)sent - 1 - position]) good = Complain(Text("%d processes, %d entries", nproc, n), Text("process %d, exchange %d, place %d", k, (int)e, (int)position));
         }
       }
       for (cudaStream_t s : streams) CallCuda(cudaStreamDestroy(s));

@@ -947,7 +947,7 @@ static PetscErrorCode OneSided(TestDiff *d)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A value that is no number, in each place of a row: PETSc's type raises an error or does not converge, and so does this one. PETSc's allocator, which a set-up
+/* A value that is no number, in each position of a row: PETSc's type raises an error or does not converge, and so does this one. PETSc's allocator, which a set-up
    exchanges, is its own again. */
 static PetscErrorCode NotANumber(TestDiff *d)
 {

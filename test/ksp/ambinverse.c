@@ -69,7 +69,7 @@ static PetscErrorCode Iterations(const TestShape *shape, const char options[], P
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* In the place of LU */
+/* In place of LU */
 static PetscErrorCode InPlaceOfLU(TestDiff *d)
 {
   PetscInt own, petsc;

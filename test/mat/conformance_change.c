@@ -354,7 +354,7 @@ static PetscErrorCode NewNonzeros(Mat *M, PetscInt seed)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* As many entries as before, in other places: only the pattern tells */
+/* As many entries as before, in other positions: only the pattern tells */
 static PetscErrorCode MoveNonzeros(Mat *M, PetscInt seed)
 {
   Mat X;

@@ -64,7 +64,7 @@ static PetscInt RowSegments(PetscInt i, PetscInt M, PetscInt N, PetscInt cols[])
   return n;
 }
 
-/* Runs of 1 to 12 neighbours, which straddle the places where blocks of columns could begin */
+/* Runs of 1 to 12 neighbours, which straddle the positions where blocks of columns could begin */
 static PetscInt RowRuns(PetscInt i, PetscInt M, PetscInt N, PetscInt cols[])
 {
   PetscInt n = 0, c = TestInteger(i, 1, 9);

@@ -425,8 +425,8 @@ static PetscErrorCode TestLongRows(TestDiff *d)
   PetscCall(PetscCalloc1(2 * m * n + 1, &entries));
   p = text + snprintf(text, room, "%s3 331 993\n", REAL_GENERAL);
   for (PetscInt k = 0; k < m * n; k++) {
-    const PetscInt place = k / 2 * 2 * 173 % (m * n); /* about half of the places, twice each */
-    const Entry    e     = {1 + place / n, 1 + place % n, (double)k + 1, 0};
+    const PetscInt position = k / 2 * 2 * 173 % (m * n); /* about half of the positions, twice each */
+    const Entry    e        = {1 + position / n, 1 + position % n, (double)k + 1, 0};
 
     entries[k] = e;
     p += snprintf(p, room - (size_t)(p - text), "%d %d %g\n", (int)e.i, (int)e.j, e.re);
@@ -460,17 +460,17 @@ static PetscErrorCode Keep(MPI_Comm comm, int line, const char *function, const 
 static PetscErrorCode Refuse(TestDiff *d, Mat A, const char *file, PetscErrorCode want, int line, const char *reason)
 {
   PetscErrorCode ierr;
-  char           place[PETSC_MAX_PATH_LEN + 32];
+  char           position[PETSC_MAX_PATH_LEN + 32];
 
   PetscFunctionBeginUser;
   message[0] = 0;
   PetscCall(PetscPushErrorHandler(Keep, NULL));
   ierr = MatLoadMatrixMarket(A, file);
   PetscCall(PetscPopErrorHandler());
-  snprintf(place, sizeof(place), line ? "%s:%d: " : "%s", file, line);
+  snprintf(position, sizeof(position), line ? "%s:%d: " : "%s", file, line);
   TestExpect(d, "an error", (PetscBool)(ierr != 0));
   TestExpect(d, "its code", (PetscBool)(ierr == want && code == want));
-  TestExpect(d, "the file and the line in its message", (PetscBool)(strstr(message, place) != NULL));
+  TestExpect(d, "the file and the line in its message", (PetscBool)(strstr(message, position) != NULL));
   TestExpect(d, "the reason in its message", (PetscBool)(strstr(message, reason) != NULL));
   if (d->err > 0) PetscCall(PetscSynchronizedPrintf(PETSC_COMM_SELF, "# error %d: %s\n", (int)ierr, message));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -350,7 +350,7 @@ static void BadFiles(void)
   Report("long-comments", AnyCut(text, n, &r) && r.status == MTX_OK && r.count == 1);
 }
 
-static int ArrayPlaces(void)
+static int ArrayPositions(void)
 {
   for (int symmetry = MTX_GENERAL; symmetry <= MTX_HERMITIAN; symmetry++) {
     for (int64_t m = 1; m < 12; m++) {
@@ -359,7 +359,7 @@ static int ArrayPlaces(void)
 
       for (int64_t c = 0; c < h.n; c++) {
         for (int64_t r = symmetry == MTX_GENERAL ? 0 : symmetry == MTX_SKEW ? c + 1 : c; r < m; r++, k++) {
-          MtxArrayPlace(&h, k, &i, &j);
+          MtxArrayPosition(&h, k, &i, &j);
           if (i != r || j != c) return 0;
         }
       }
@@ -382,6 +382,6 @@ int main(void)
   Locales();
   GoodFiles();
   BadFiles();
-  Report("array-places", ArrayPlaces());
+  Report("array-places", ArrayPositions());
   return failures ? 1 : 0;
 }

@@ -25,7 +25,7 @@ static PetscInt RowBlocks(PetscInt i, PetscInt M, PetscInt N, PetscInt cols[])
   return k;
 }
 
-/* Rows of 3 to 14 entries at places without an order, for which AMB and NUS-SELL store about as many bytes */
+/* Rows of 3 to 14 entries at positions without an order, for which AMB and NUS-SELL store about as many bytes */
 static PetscInt RowScattered(PetscInt i, PetscInt M, PetscInt N, PetscInt cols[])
 {
   const PetscInt n = 3 + i % 12, part = N / n;
@@ -111,7 +111,7 @@ static PetscErrorCode Products(TestDiff *d, Pair *p, Mat A, int transpose, Petsc
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Products until a candidate has taken the place of the AIJ on all processes, and was judged; on a GPU no other thread converts, and a conversion is judged at once */
+/* Products until a candidate has replaced the AIJ on all processes, and was judged; on a GPU no other thread converts, and a conversion is judged at once */
 static PetscErrorCode ProductsUntil(TestDiff *d, Pair *p, int transpose)
 {
   PetscMPIInt judged = 0;

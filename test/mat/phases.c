@@ -518,7 +518,7 @@ static PetscErrorCode Duplicates(TestDiff *d)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Functions of PETSc that move the inside of a matrix take the shadow away, or leave that of another matrix: a new one takes its place */
+/* Functions of PETSc that move the inside of a matrix take the shadow away, or leave that of another matrix: a new one replaces it */
 static PetscErrorCode ComesBack(TestDiff *d)
 {
   Mat            A, B;

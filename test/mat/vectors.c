@@ -216,7 +216,7 @@ static PetscBool Near(PetscReal a, PetscReal b)
   return (PetscBool)(PetscAbsReal(a - b) <= TEST_TOLERANCE * PetscAbsReal(b));
 }
 
-/* A number in one place that is no number, infinite, or whose square is out of range: what PETSc's operations make of it */
+/* A number in one position that is no number, infinite, or whose square is out of range: what PETSc's operations make of it */
 static PetscErrorCode Range(TestDiff *d)
 {
   const PetscReal   number[] = {NAN, PETSC_INFINITY, -PETSC_INFINITY, huge, tiny, 0};

@@ -16,7 +16,7 @@ static PetscInt RowScattered(PetscInt i, PetscInt M, PetscInt N, PetscInt cols[]
   return n;
 }
 
-/* A band that changes its place: rows of the first half are about columns of the second, then the other way round */
+/* A band that changes its position: rows of the first half are about columns of the second, then the other way round */
 static PetscInt RowJump(PetscInt i, PetscInt M, PetscInt N, PetscInt cols[])
 {
   const PetscInt c = (i + M / 2) % M;

@@ -72,8 +72,8 @@ PETSC_INTERN PetscErrorCode GraphResultDestroy(GraphResult *);
 /* Random walks: P has the probabilities of steps, times c, from its columns to its rows */
 typedef struct {
   Mat          P;
-  PetscInt    *place, *vertex; /* a vertex's row in P, and a row's vertex; NULL: vertex r is row r */
-  PetscInt    *i, *j;          /* P's arrays; NULL if P owns them */
+  PetscInt    *position, *vertex; /* a vertex's row in P, and a row's vertex; NULL: vertex r is row r */
+  PetscInt    *i, *j;             /* P's arrays; NULL if P owns them */
   PetscScalar *a;
   IS           rows; /* on several processes: the vertices of this process's rows of P; NULL: vertex r is row r */
 } GraphWalk;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
    petscamb graph -peer graphblas: triangles and searches by SuiteSparse:GraphBLAS on the host, found at run time as in peer_graphblas.c. The methods follow LAGraph: for triangles
-   the product of the lower and the upper part over the places of the lower one, for searches a product of the vertices reached last, a row for each source, with the graph.
+   the product of the lower and the upper part over the positions of the lower one, for searches a product of the vertices reached last, a row for each source, with the graph.
 */
 #include "graph.h"
 #include <petsctime.h>

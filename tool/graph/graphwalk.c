@@ -2,7 +2,7 @@
 /*
    petscamb graph: the matrix of a random walk, and the order of its vertices.
 
-   A product with the matrix reads the vector once for each edge, at places that have no order. With -order degree one process numbers the vertices anew: those with many outgoing
+   A product with the matrix reads the vector once for each edge, at positions that have no order. With -order degree one process numbers the vertices anew: those with many outgoing
    edges, whose entries are read most often, come first and share lines of the caches. Vertices with about as many edges stay in the order of the graph, and so near to their neighbours.
 
    P. Faldu, J. Diamond, B. Grot, A Closer Look at Lightweight Graph Reordering, IISWC 2019.
@@ -41,13 +41,13 @@ PetscErrorCode GraphCheckWeights(Graph *g)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* place[v] is the new number of vertex v, and vertex[k] the vertex with the number k. Threads count the vertices of each level in their parts, and then know where their own go. */
-static PetscErrorCode OrderByEdges(const Rows *rows, PetscBool ordered, int threads, PetscInt **place, PetscInt **vertex)
+/* position[v] is the new number of vertex v, and vertex[k] the vertex with the number k. Threads count the vertices of each level in their parts, and then know where their own go. */
+static PetscErrorCode OrderByEdges(const Rows *rows, PetscBool ordered, int threads, PetscInt **position, PetscInt **vertex)
 {
   PetscInt(*next)[LEVELS + 1], sum = 0;
 
   PetscFunctionBegin;
-  PetscCall(PetscMalloc2(rows->m, place, rows->m, vertex));
+  PetscCall(PetscMalloc2(rows->m, position, rows->m, vertex));
   PetscCall(PetscCalloc1(threads, &next));
   for (int fill = 0; fill < 2; fill++) {
 #pragma omp parallel for num_threads(threads) schedule(static, 1)
@@ -59,7 +59,7 @@ static PetscErrorCode OrderByEdges(const Rows *rows, PetscBool ordered, int thre
         const int      level = n ? __builtin_clzll((unsigned long long)n) : LEVELS - 1; /* many edges, low level */
 
         if (fill) {
-          (*place)[v]               = next[t][level];
+          (*position)[v]            = next[t][level];
           (*vertex)[next[t][level]] = v;
         }
         next[t][level]++;
@@ -143,7 +143,7 @@ static PetscErrorCode CutEdges(const Rows *rows, const PetscInt vertex[], int th
 /* The transpose with new numbers: the edges in the order of their new first vertices, sorted by their new last ones */
 static PetscErrorCode TransposeOrdered(Graph *g, const Rows *rows, PetscBool ordered, const PetscScalar left[], const PetscScalar scale[], GraphWalk *w)
 {
-  const PetscInt m = rows->m, *vertex = w->vertex, *place = w->place;
+  const PetscInt m = rows->m, *vertex = w->vertex, *position = w->position;
   PetscInt      *cut;
   PetscInt64     n;
   Buckets        b;
@@ -158,14 +158,14 @@ static PetscErrorCode TransposeOrdered(Graph *g, const Rows *rows, PetscBool ord
   for (int put = 0; put < 2; put++) {
 #pragma omp parallel for num_threads(nthread) schedule(static, 1)
     for (int t = 0; t < nthread; t++) {
-      PetscInt64 *own = b.place + (size_t)t * b.nbucket;
+      PetscInt64 *own = b.position + (size_t)t * b.nbucket;
 
       for (PetscInt u = cut[t]; u < cut[t + 1]; u++) {
         const PetscInt    from = vertex[u];
         const PetscScalar f    = scale[from];
 
         for (PetscInt k = rows->i[from]; k < rows->i[from + 1]; k++) {
-          const PetscInt to = ordered ? place[rows->j[k]] : rows->j[k];
+          const PetscInt to = ordered ? position[rows->j[k]] : rows->j[k];
 
           if (put) BucketsPut(&b, own, to, u, left ? left[rows->j[k]] * f * rows->a[k] : f * rows->a[k]);
           else BucketsCount(&b, own, to);
@@ -173,7 +173,7 @@ static PetscErrorCode TransposeOrdered(Graph *g, const Rows *rows, PetscBool ord
       }
     }
     if (put) break;
-    PetscCall(BucketsPlace(&b, &n));
+    PetscCall(BucketsPosition(&b, &n));
     PetscCall(BucketsStore(&b, w->j, w->a));
   }
   PetscCall(BucketsSort(&b, PETSC_FALSE, w->i + 1, NULL));
@@ -244,7 +244,7 @@ static PetscErrorCode WalkLocal(Graph *g, Vec left, Vec right, GraphWalk *w)
   PetscCall(RowsGet(g->A, &rows));
   PetscCall(OrderIs(g, "degree", &ordered));
   PetscCall(GeneratorThreads(g->comm, &nthread));
-  PetscCall(OrderByEdges(&rows, ordered, nthread, &w->place, &w->vertex));
+  PetscCall(OrderByEdges(&rows, ordered, nthread, &w->position, &w->vertex));
   if (left) PetscCall(VecGetArrayRead(left, &l));
   PetscCall(VecGetArrayRead(right, &r));
   PetscCall(TransposeOrdered(g, &rows, ordered, l, r, w));
@@ -283,7 +283,7 @@ PetscErrorCode GraphWalkDestroy(GraphWalk *w)
   PetscFunctionBegin;
   PetscCall(MatDestroy(&w->P));
   PetscCall(PetscFree3(w->i, w->j, w->a));
-  PetscCall(PetscFree2(w->place, w->vertex));
+  PetscCall(PetscFree2(w->position, w->vertex));
   PetscCall(ISDestroy(&w->rows));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -295,7 +295,7 @@ PetscErrorCode GraphWalkFind(Graph *g, const GraphWalk *w, PetscInt vertex, Pets
   PetscInt        m, first;
 
   PetscFunctionBegin;
-  *number = w->place ? w->place[vertex] : vertex;
+  *number = w->position ? w->position[vertex] : vertex;
   if (!w->rows) PetscFunctionReturn(PETSC_SUCCESS);
   *number = -1;
   PetscCall(MatGetOwnershipRange(w->P, &first, NULL));
@@ -316,12 +316,12 @@ PetscErrorCode GraphWalkPermute(Graph *g, const GraphWalk *w, Vec x, PetscBool b
   PetscScalar       *to;
 
   PetscFunctionBegin;
-  if (!w->place && !w->rows) {
+  if (!w->position && !w->rows) {
     PetscCall(PetscObjectReference((PetscObject)x));
     *y = x;
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCall(MatCreateVecs(back || w->place ? g->A : w->P, NULL, y));
+  PetscCall(MatCreateVecs(back || w->position ? g->A : w->P, NULL, y));
   if (w->rows) {
     VecScatter scatter;
 
@@ -333,7 +333,7 @@ PetscErrorCode GraphWalkPermute(Graph *g, const GraphWalk *w, Vec x, PetscBool b
   }
   PetscCall(VecGetArrayRead(x, &from));
   PetscCall(VecGetArrayWrite(*y, &to));
-  for (PetscInt v = 0; v < g->m; v++) to[back ? v : w->place[v]] = from[back ? w->place[v] : v];
+  for (PetscInt v = 0; v < g->m; v++) to[back ? v : w->position[v]] = from[back ? w->position[v] : v];
   PetscCall(VecRestoreArrayWrite(*y, &to));
   PetscCall(VecRestoreArrayRead(x, &from));
   PetscFunctionReturn(PETSC_SUCCESS);

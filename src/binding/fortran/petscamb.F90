@@ -79,6 +79,24 @@ module petscamb
     real(c_double)     :: nonzeros, stored_values, bytes_csr, bytes_model, bytes_stored, bytes_extra, time_convert, time_update, time_tune, time_tune_beside, time_csr, time_format
   end type MatShadowInfo
 
+  abstract interface
+    integer(c_int) function SetEnumC(A, value) bind(C)
+      import
+      integer(c_intptr_t), value :: A
+      integer(c_int), value      :: value
+    end function SetEnumC
+  end interface
+
+  procedure(SetEnumC), bind(C, name='MatShadowSetTune') :: SetTuneC
+  procedure(SetEnumC), bind(C, name='MatShadowSetValues') :: SetValuesC
+  procedure(SetEnumC), bind(C, name='MatShadowSetDevice') :: SetDeviceC
+  procedure(SetEnumC), bind(C, name='MatShadowSetHalo') :: SetHaloC
+  procedure(SetEnumC), bind(C, name='MatShadowSetSOR') :: SetSORC
+  procedure(SetEnumC), bind(C, name='MatNUSSELLSetSegmentation') :: NUSSetSegmentationC
+  procedure(SetEnumC), bind(C, name='MatNUSSELLSetRows') :: NUSSetRowsC
+  procedure(SetEnumC), bind(C, name='MatNUSSELLSetTune') :: NUSSetTuneC
+  procedure(SetEnumC), bind(C, name='MatHashGEMMSetAccumulator') :: SetAccumulatorC
+
   interface
     integer(c_int) function InitializeC(major, minor, subminor) bind(C, name='PetscAMBInitializePackageVersion')
       import
@@ -88,31 +106,6 @@ module petscamb
       import
       integer(c_intptr_t), value :: A
     end function SetUpC
-    integer(c_int) function SetTuneC(A, tune) bind(C, name='MatShadowSetTune')
-      import
-      integer(c_intptr_t), value :: A
-      integer(c_int), value      :: tune
-    end function SetTuneC
-    integer(c_int) function SetValuesC(A, values) bind(C, name='MatShadowSetValues')
-      import
-      integer(c_intptr_t), value :: A
-      integer(c_int), value      :: values
-    end function SetValuesC
-    integer(c_int) function SetDeviceC(A, device) bind(C, name='MatShadowSetDevice')
-      import
-      integer(c_intptr_t), value :: A
-      integer(c_int), value      :: device
-    end function SetDeviceC
-    integer(c_int) function SetHaloC(A, halo) bind(C, name='MatShadowSetHalo')
-      import
-      integer(c_intptr_t), value :: A
-      integer(c_int), value      :: halo
-    end function SetHaloC
-    integer(c_int) function SetSORC(A, order) bind(C, name='MatShadowSetSOR')
-      import
-      integer(c_intptr_t), value :: A
-      integer(c_int), value      :: order
-    end function SetSORC
     integer(c_int) function GetInfoC(A, info) bind(C, name='MatShadowGetInfo')
       import
       integer(c_intptr_t), value :: A
@@ -129,21 +122,6 @@ module petscamb
       integer(c_intptr_t), value :: A
       integer(pi), value         :: size
     end function AMBSetBlockSizeC
-    integer(c_int) function NUSSetSegmentationC(A, segmentation) bind(C, name='MatNUSSELLSetSegmentation')
-      import
-      integer(c_intptr_t), value :: A
-      integer(c_int), value      :: segmentation
-    end function NUSSetSegmentationC
-    integer(c_int) function NUSSetRowsC(A, rows) bind(C, name='MatNUSSELLSetRows')
-      import
-      integer(c_intptr_t), value :: A
-      integer(c_int), value      :: rows
-    end function NUSSetRowsC
-    integer(c_int) function NUSSetTuneC(A, tune) bind(C, name='MatNUSSELLSetTune')
-      import
-      integer(c_intptr_t), value :: A
-      integer(c_int), value      :: tune
-    end function NUSSetTuneC
     integer(c_int) function NUSSetChunkC(A, rows, scope) bind(C, name='MatNUSSELLSetChunk')
       import
       integer(c_intptr_t), value :: A
@@ -154,11 +132,6 @@ module petscamb
       integer(c_intptr_t), value :: A
       integer(pi), value         :: s1, k1, s2, k2
     end function NUSSetSegmentsC
-    integer(c_int) function SetAccumulatorC(A, accumulator) bind(C, name='MatHashGEMMSetAccumulator')
-      import
-      integer(c_intptr_t), value :: A
-      integer(c_int), value      :: accumulator
-    end function SetAccumulatorC
     integer(c_int) function LoadC(A, file) bind(C, name='MatLoadMatrixMarket')
       import
       integer(c_intptr_t), value :: A

@@ -69,10 +69,10 @@ SysStatus GraphSumsSum(GraphSums *, int64_t n, const SysScalar *x, SysScalar *su
    NULL), and for the total. */
 SysStatus GraphSumsStep(GraphSums *, int64_t n, int scale, const SysScalar *given, SysScalar wanted, SysReal weight, const SysScalar *where, const SysScalar *x, SysScalar *z, SysReal *change, SysScalar *total, SysStream);
 
-/* The places of the largest of many numbers. Real numbers only. */
+/* The positions of the largest of many numbers. Real numbers only. */
 
-/* Gets the k largest of n numbers, 0 < k <= n, in host arrays, ordered by place. Of equal numbers it prefers lower places; NaN comes last. Needs 12
+/* Gets the k largest of n numbers, 0 < k <= n, in host arrays, ordered by position. Of equal numbers it prefers lower positions; NaN comes last. Needs 12
    bytes for each of the k numbers on the device. */
-SysStatus GraphTopPlaces(int n, const SysScalar *x, int k, int *place, SysScalar *value, SysStream);
+SysStatus GraphTopPositions(int n, const SysScalar *x, int k, int *position, SysScalar *value, SysStream);
 
 SYS_C_END

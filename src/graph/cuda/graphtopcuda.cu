@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   The largest of many numbers on a CUDA device. A number and its place form a key; all keys differ. The bound that exactly k keys reach is found
+   The largest of many numbers on a CUDA device. A number and its position form a key; all keys differ. The bound that exactly k keys reach is found
    digit by digit, from counts of the keys with the digits found so far. No key is stored.
 */
 #include "sys/syscuda.cuh"
@@ -22,8 +22,8 @@ static __global__ void __launch_bounds__(SYS_THREADS) TopCount(int n, const SysS
   {
     const SysTopKey key = SysTopKeyOf(x, (int)k), known = SysTopKnown(key, bound);
 
-    if (known.value != bound.bits.value || known.place != bound.bits.place) continue;
-    atomicAdd(&mine[(int)((in_place ? key.place : key.value) >> shift) & (TOP_DIGITS - 1)], 1);
+    if (known.value != bound.bits.value || known.position != bound.bits.position) continue;
+    atomicAdd(&mine[(int)((in_place ? key.position : key.value) >> shift) & (TOP_DIGITS - 1)], 1);
   }
   __syncthreads();
   for (int d = (int)threadIdx.x; d < TOP_DIGITS; d += SYS_THREADS) {
@@ -31,9 +31,9 @@ static __global__ void __launch_bounds__(SYS_THREADS) TopCount(int n, const SysS
   }
 }
 
-static __global__ void __launch_bounds__(SYS_THREADS) TopValues(int k, const SysScalar *x, const int *place, SysScalar *value)
+static __global__ void __launch_bounds__(SYS_THREADS) TopValues(int k, const SysScalar *x, const int *position, SysScalar *value)
 {
-  SYS_FOR_EACH(q, k) value[q] = x[place[q]];
+  SYS_FOR_EACH(q, k) value[q] = x[position[q]];
 }
 
 /* Finds the bound that exactly k keys reach */
@@ -57,8 +57,8 @@ static SysStatus TopFind(int n, const SysScalar *x, int k, int *count, SysTopBou
     for (; counts[d] < wanted; d--) wanted -= counts[d];
     left = counts[d];
     if (in_place) {
-      bound->bits.place |= (unsigned)d << shift;
-      bound->known.place |= (unsigned)(TOP_DIGITS - 1) << shift;
+      bound->bits.position |= (unsigned)d << shift;
+      bound->known.position |= (unsigned)(TOP_DIGITS - 1) << shift;
     } else {
       bound->bits.value |= (SysTopWord)d << shift;
       bound->known.value |= (SysTopWord)(TOP_DIGITS - 1) << shift;
@@ -67,7 +67,7 @@ static SysStatus TopFind(int n, const SysScalar *x, int k, int *count, SysTopBou
   return SYS_SUCCESS;
 }
 
-SysStatus GraphTopPlaces(int n, const SysScalar *x, int k, int *place, SysScalar *value, SysStream stream)
+SysStatus GraphTopPositions(int n, const SysScalar *x, int k, int *position, SysScalar *value, SysStream stream)
 {
   SysTopBound bound = {
     {0, 0},
@@ -76,23 +76,23 @@ SysStatus GraphTopPlaces(int n, const SysScalar *x, int k, int *place, SysScalar
   SysScratch scratch;
   SysArena   arena = {NULL, 0};
   size_t     bytes = 0;
-  int       *count, *places;
+  int       *count, *positions;
   SysScalar *values;
   char      *temporary;
 
   SYS_CUDA(SysSelectTop(NULL, bytes, x, bound, NULL, NULL, n, stream));
   for (int turn = 0; turn < 2; turn++) {
     SysArenaTake(&arena, &count, (size_t)TOP_DIGITS);
-    SysArenaTake(&arena, &places, (size_t)k);
+    SysArenaTake(&arena, &positions, (size_t)k);
     SysArenaTake(&arena, &values, (size_t)k);
     SysArenaTake(&arena, &temporary, bytes);
     if (!turn) SYS_CALL(SysArenaAllocate(&arena));
   }
   scratch.memory = arena.memory;
   SYS_CALL(TopFind(n, x, k, count, &bound, stream));
-  SYS_CUDA(SysSelectTop(temporary, bytes, x, bound, places, count, n, stream));
-  SYS_CALL(SysLaunch(TopValues, SysBlocksLoop(k), SYS_THREADS, 0, stream, k, x, places, values));
-  SYS_CUDA(cudaMemcpyAsync(place, places, (size_t)k * sizeof(*place), cudaMemcpyDeviceToHost, stream));
+  SYS_CUDA(SysSelectTop(temporary, bytes, x, bound, positions, count, n, stream));
+  SYS_CALL(SysLaunch(TopValues, SysBlocksLoop(k), SYS_THREADS, 0, stream, k, x, positions, values));
+  SYS_CUDA(cudaMemcpyAsync(position, positions, (size_t)k * sizeof(*position), cudaMemcpyDeviceToHost, stream));
   SYS_CUDA(cudaMemcpyAsync(value, values, (size_t)k * sizeof(*value), cudaMemcpyDeviceToHost, stream));
   SYS_CUDA(cudaStreamSynchronize(stream));
   return SYS_SUCCESS;

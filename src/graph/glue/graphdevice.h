@@ -35,5 +35,5 @@ typedef struct {
 /* Runs the operation if all vectors are on a GPU */
 SYS_DEVICE PetscErrorCode VecToSumDevice(VecToSum *s, PetscBool *done) SYS_STUB((*done = PETSC_FALSE, PETSC_SUCCESS));
 
-/* Gets the k largest local entries and their places, as GraphTop(), if x is on a GPU and k is small against its length. */
-SYS_DEVICE PetscErrorCode VecTopDevice(Vec x, PetscMPIInt k, int64_t place[], PetscReal value[], PetscBool *done) SYS_STUB(PETSC_SUCCESS);
+/* Gets the k largest local entries and their positions, as GraphTop(), if x is on a GPU and k is small against its length. */
+SYS_DEVICE PetscErrorCode VecTopDevice(Vec x, PetscMPIInt k, int64_t position[], PetscReal value[], PetscBool *done) SYS_STUB(PETSC_SUCCESS);

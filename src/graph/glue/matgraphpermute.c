@@ -8,7 +8,7 @@
 #include "mat/aij/aijexchange.h"
 
 /* Sets the new number of each row, or column, of this process; is[] lists the old numbers in the new order */
-static PetscErrorCode PermuteInvert(Mat A, IS is, PetscLayout layout, const char name[], PetscInt place[])
+static PetscErrorCode PermuteInvert(Mat A, IS is, PetscLayout layout, const char name[], PetscInt position[])
 {
   MPI_Comm        comm = PetscObjectComm((PetscObject)A);
   PetscInt        m, last, *number, total, wrong[2] = {0, 0};
@@ -27,37 +27,37 @@ static PetscErrorCode PermuteInvert(Mat A, IS is, PetscLayout layout, const char
   PetscCheck(!wrong[1], comm, PETSC_ERR_ARG_OUTOFRANGE, "MatGraphPermute(): the index set of %s has an index that is not from 0 to %" PetscInt_FMT, name, layout->N - 1);
   PetscCall(PetscMalloc1(m, &number));
   for (PetscInt k = 0; k < m; k++) number[k] = last - m + k;
-  for (PetscInt k = 0; k < layout->n; k++) place[k] = -1;
+  for (PetscInt k = 0; k < layout->n; k++) position[k] = -1;
   PetscCall(PetscSFCreate(comm, &sf));
   PetscCall(PetscSFSetGraphLayout(sf, layout, m, NULL, PETSC_COPY_VALUES, old));
-  PetscCall(PetscSFReduceBegin(sf, MPIU_INT, number, place, MPI_REPLACE));
-  PetscCall(PetscSFReduceEnd(sf, MPIU_INT, number, place, MPI_REPLACE));
+  PetscCall(PetscSFReduceBegin(sf, MPIU_INT, number, position, MPI_REPLACE));
+  PetscCall(PetscSFReduceEnd(sf, MPIU_INT, number, position, MPI_REPLACE));
   PetscCall(PetscSFDestroy(&sf));
   PetscCall(PetscFree(number));
   PetscCall(ISRestoreIndices(is, &old));
-  for (PetscInt k = 0; k < layout->n; k++) wrong[0] += place[k] < 0;
+  for (PetscInt k = 0; k < layout->n; k++) wrong[0] += position[k] < 0;
   PetscCallMPI(MPI_Allreduce(&wrong[0], &wrong[1], 1, MPIU_INT, MPI_MAX, comm));
   PetscCheck(!wrong[1], comm, PETSC_ERR_ARG_WRONG, "MatGraphPermute(): the index set of %s has an index twice, and is no permutation", name);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Sets the new numbers of both blocks' columns; rowplace: the rows' new numbers if they are the same, or NULL */
-static PetscErrorCode PermuteColumns(Mat A, IS columns, const GraphRows *rows, const PetscInt rowplace[], PetscInt place[])
+/* Sets the new numbers of both blocks' columns; rowposition: the rows' new numbers if they are the same, or NULL */
+static PetscErrorCode PermuteColumns(Mat A, IS columns, const GraphRows *rows, const PetscInt rowposition[], PetscInt position[])
 {
   PetscSF sf;
 
   PetscFunctionBegin;
-  if (rowplace) PetscCall(PetscArraycpy(place, rowplace, A->cmap->n));
-  else PetscCall(PermuteInvert(A, columns, A->cmap, "columns", place));
+  if (rowposition) PetscCall(PetscArraycpy(position, rowposition, A->cmap->n));
+  else PetscCall(PermuteInvert(A, columns, A->cmap, "columns", position));
   PetscCall(GraphRowsCreateSF(A, rows, &sf));
-  PetscCall(PetscSFBcastBegin(sf, MPIU_INT, place, place + A->cmap->n, MPI_REPLACE));
-  PetscCall(PetscSFBcastEnd(sf, MPIU_INT, place, place + A->cmap->n, MPI_REPLACE));
+  PetscCall(PetscSFBcastBegin(sf, MPIU_INT, position, position + A->cmap->n, MPI_REPLACE));
+  PetscCall(PetscSFBcastEnd(sf, MPIU_INT, position, position + A->cmap->n, MPI_REPLACE));
   PetscCall(PetscSFDestroy(&sf));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* Gets this process's rows in their new order; column[k]: new global number of column k; n: columns of both blocks */
-static PetscErrorCode PermuteRows(Mat A, const GraphRows *rows, const PetscInt rowplace[], const PetscInt place[], PetscInt n, PetscInt column[], MatAIJRows *p)
+static PetscErrorCode PermuteRows(Mat A, const GraphRows *rows, const PetscInt rowposition[], const PetscInt position[], PetscInt n, PetscInt column[], MatAIJRows *p)
 {
   const PetscInt m = A->rmap->n;
   PetscInt      *order, *work, *local, *jwork, longest = 0;
@@ -66,17 +66,17 @@ static PetscErrorCode PermuteRows(Mat A, const GraphRows *rows, const PetscInt r
 
   PetscFunctionBegin;
   PetscCall(PetscMalloc3(PetscMax(m, n), &order, PetscMax(m, n), &work, n, &local));
-  GraphOrder(n, place, A->cmap->N, order, work);
+  GraphOrder(n, position, A->cmap->N, order, work);
   for (PetscInt k = 0; k < n; k++) {
-    column[k]       = place[order[k]];
+    column[k]       = position[order[k]];
     local[order[k]] = k;
   }
-  GraphOrder(m, rowplace, A->rmap->N, order, work);
+  GraphOrder(m, rowposition, A->rmap->N, order, work);
   PetscCall(MatAIJRowsCreate(m, rows->csr[0].nz + rows->csr[1].nz, p));
   nthread = MatAIJThreads(p->nz);
   p->i[0] = 0;
   for (PetscInt k = 0; k < m; k++) {
-    p->row[k]   = rowplace[order[k]];
+    p->row[k]   = rowposition[order[k]];
     p->i[k + 1] = p->i[k];
     for (int b = 0; b < 2; b++) p->i[k + 1] += rows->csr[b].nz ? rows->csr[b].i[order[k] + 1] - rows->csr[b].i[order[k]] : 0;
     longest = PetscMax(longest, p->i[k + 1] - p->i[k]);
@@ -134,7 +134,7 @@ PetscErrorCode MatGraphPermute(Mat A, IS rows, IS columns, Mat *B)
   PetscLayout     owners;
   GraphRows       old;
   MatAIJRows      packed;
-  PetscInt       *rowplace, *place, *column, n;
+  PetscInt       *rowposition, *position, *column, n;
 
   PetscFunctionBegin;
   PetscValidHeaderSpecific(A, MAT_CLASSID, 1);
@@ -143,10 +143,10 @@ PetscErrorCode MatGraphPermute(Mat A, IS rows, IS columns, Mat *B)
   PetscCall(GraphCheckAIJ(A, "MatGraphPermute()"));
   PetscCall(GraphRowsGet(A, &old));
   n = (PetscInt)old.csr[0].n + (PetscInt)old.csr[1].n;
-  PetscCall(PetscMalloc3(A->rmap->n, &rowplace, n, &place, n, &column));
-  PetscCall(PermuteInvert(A, rows, A->rmap, "rows", rowplace));
+  PetscCall(PetscMalloc3(A->rmap->n, &rowposition, n, &position, n, &column));
+  PetscCall(PermuteInvert(A, rows, A->rmap, "rows", rowposition));
   PetscCall(PetscLayoutCompare(A->rmap, A->cmap, &same));
-  PetscCall(PermuteColumns(A, columns, &old, same && rows == columns ? rowplace : NULL, place));
+  PetscCall(PermuteColumns(A, columns, &old, same && rows == columns ? rowposition : NULL, position));
   PetscCall(PetscObjectBaseTypeCompare((PetscObject)A, MATSEQAIJ, &seq));
   if (seq) PetscCall(MatCreateSubMatrix(A, rows, columns, MAT_INITIAL_MATRIX, B));
   else {
@@ -156,7 +156,7 @@ PetscErrorCode MatGraphPermute(Mat A, IS rows, IS columns, Mat *B)
     PetscCall(ISGetBlockSize(rows, &size.rbs));
     PetscCall(ISGetBlockSize(columns, &size.cbs));
     for (int b = 0; b < 2 && old.block[b]; b++) PetscCall(MatAIJGetArrays(old.block[b], &old.csr[b]));
-    PetscCall(PermuteRows(A, &old, rowplace, place, n, column, &packed));
+    PetscCall(PermuteRows(A, &old, rowposition, position, n, column, &packed));
     PetscCall(PetscLayoutCreateFromSizes(PetscObjectComm((PetscObject)A), size.m, size.M, 1, &owners));
     PetscCall(MatAIJRowBlocksAdd(&packed, owners, n, column, 0, &parts));
     PetscCall(PetscLayoutDestroy(&owners));
@@ -164,6 +164,6 @@ PetscErrorCode MatGraphPermute(Mat A, IS rows, IS columns, Mat *B)
     PetscCall(MatAIJRowsDestroy(&packed));
     PetscCall(PetscLogEventEnd(MAT_CreateSubMat, A, 0, 0, 0));
   }
-  PetscCall(PetscFree3(rowplace, place, column));
+  PetscCall(PetscFree3(rowposition, position, column));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   MatMaskEntries(): the entries of a matrix at another's places
+   MatMaskEntries(): the entries of a matrix at another's positions
 */
 #include <petscambgraph.h>
 #include "sys/systhreads.h"
 #include "graph/glue/graph.h"
 
 /*@
-  MatMaskEntries - copies the entries of a sparse matrix at the places that another one stores, or at all other places
+  MatMaskEntries - copies the entries of a sparse matrix at the positions that another one stores, or at all other positions
 
   Collective
 
   Input Parameters:
 + A          - the matrix, m x n, of `MATAIJ` or a type that extends it
 . M          - the mask, m x n and distributed as `A`, of `MATAIJ` or a type that extends it; it may be `A`
-- complement - `PETSC_FALSE` for the entries of `A` whose places are stored in `M`, `PETSC_TRUE` for those whose places are not
+- complement - `PETSC_FALSE` for the entries of `A` whose positions are stored in `M`, `PETSC_TRUE` for those whose positions are not
 
   Output Parameter:
 . B - the matrix of the entries that stay, with the type and the layouts of `A`, its columns in ascending order
@@ -22,9 +22,9 @@
   Level: intermediate
 
   Notes:
-  A place is stored in `M` if it belongs to its nonzero pattern; a stored 0 counts, and values of `M` are not read. Values of `A` are copied bit for bit.
+  A position is stored in `M` if it belongs to its nonzero pattern; a stored 0 counts, and values of `M` are not read. Values of `A` are copied bit for bit.
 
-  Let P have a 1 in each place that `M` stores. `B` is the product of `A` and P entry by entry, or the rest of `A` with `complement`; places that do not stay are not stored.
+  Let P have a 1 in each position that `M` stores. `B` is the product of `A` and P entry by entry, or the rest of `A` with `complement`; positions that do not stay are not stored.
 
   Each thread has n bits. The host chooses the entries, because PETSc builds patterns there.
 

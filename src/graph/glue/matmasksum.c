@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   MatMatMultMaskSum(): the sum of a product of sparse matrices over a third one's places
+   MatMatMultMaskSum(): the sum of a product of sparse matrices over a third one's positions
 */
 #include <petscambgraph.h>
 #include "sys/systhreads.h"
 #include "graph/glue/graph.h"
 
-/* Gets the rows of B for A's columns on this process, and their places by column */
-static PetscErrorCode MaskSumRows(Mat A, Mat B, Mat **rows, PetscInt **place)
+/* Gets the rows of B for A's columns on this process, and their positions by column */
+static PetscErrorCode MaskSumRows(Mat A, Mat B, Mat **rows, PetscInt **position)
 {
   GraphRows a;
   IS        need, all;
@@ -20,8 +20,8 @@ static PetscErrorCode MaskSumRows(Mat A, Mat B, Mat **rows, PetscInt **place)
   for (; k < ghosts && a.garray[k] < first; k++) list[n++] = a.garray[k];
   for (PetscInt j = 0; j < A->cmap->n; j++) list[n++] = first + j;
   for (; k < ghosts; k++) list[n++] = a.garray[k];
-  PetscCall(PetscMalloc1(A->cmap->N, place));
-  for (PetscInt q = 0; q < n; q++) (*place)[list[q]] = q;
+  PetscCall(PetscMalloc1(A->cmap->N, position));
+  for (PetscInt q = 0; q < n; q++) (*position)[list[q]] = q;
   PetscCall(ISCreateGeneral(PETSC_COMM_SELF, n, list, PETSC_OWN_POINTER, &need));
   PetscCall(ISCreateStride(PETSC_COMM_SELF, B->cmap->N, 0, 1, &all));
   PetscCall(ISSetIdentity(all));
@@ -32,7 +32,7 @@ static PetscErrorCode MaskSumRows(Mat A, Mat B, Mat **rows, PetscInt **place)
 }
 
 /* Sums this process's rows in order */
-static PetscErrorCode MaskSumLocal(Mat A, Mat B, Mat M, const PetscInt place[], double *sum)
+static PetscErrorCode MaskSumLocal(Mat A, Mat B, Mat M, const PetscInt position[], double *sum)
 {
   const int  nthread = SysThreads();
   GraphLocal a, b, mask;
@@ -45,7 +45,7 @@ static PetscErrorCode MaskSumLocal(Mat A, Mat B, Mat M, const PetscInt place[], 
   PetscCall(GraphLocalGet(M, &mask));
   PetscCall(PetscCalloc1((size_t)(nthread * mask.csr.n), &work));
   PetscCall(PetscMalloc1((size_t)a.csr.m, &row));
-  GraphMaskSum(nthread, &a.csr, place, &b.csr, &mask.csr, row, work);
+  GraphMaskSum(nthread, &a.csr, position, &b.csr, &mask.csr, row, work);
   *sum = 0;
   for (int64_t r = 0; r < a.csr.m; r++) *sum += row[r];
   PetscCall(PetscFree(row));
@@ -113,11 +113,11 @@ PetscErrorCode MatMatMultMaskSum(Mat A, Mat B, Mat M, PetscLogDouble *sum)
   PetscCallMPI(MPI_Comm_size(comm, &size));
   if (size > 1) {
     Mat      *rows;
-    PetscInt *place;
+    PetscInt *position;
 
-    PetscCall(MaskSumRows(A, B, &rows, &place));
-    PetscCall(MaskSumLocal(A, rows[0], M, place, &mine));
-    PetscCall(PetscFree(place));
+    PetscCall(MaskSumRows(A, B, &rows, &position));
+    PetscCall(MaskSumLocal(A, rows[0], M, position, &mine));
+    PetscCall(PetscFree(position));
     PetscCall(MatDestroySubMatrices(1, &rows));
   } else PetscCall(MaskSumLocal(A, B, M, NULL, &mine));
   PetscCallMPI(MPI_Allreduce(&mine, sum, 1, MPI_DOUBLE, MPI_SUM, comm));

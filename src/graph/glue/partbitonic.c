@@ -9,7 +9,7 @@
 #include <petsc/private/matimpl.h>
 #include <petscambgraph.h>
 
-/* Sets the part of each row. Counts the rows of each length on this process, on the processes before it and in total, which gives each row's place in the
+/* Sets the part of each row. Counts the rows of each length on this process, on the processes before it and in total, which gives each row's position in the
    order of lengths, the longest first. Rounds of part->n rows go to the parts forwards and backwards in turn. */
 static PetscErrorCode BitonicApply(MatPartitioning part, IS *owner)
 {
@@ -36,13 +36,13 @@ static PetscErrorCode BitonicApply(MatPartitioning part, IS *owner)
   PetscCallMPI(MPI_Scan(here, before, n, MPIU_INT, MPI_SUM, comm));
   PetscCallMPI(MPI_Allreduce(here, all, n, MPIU_INT, MPI_SUM, comm));
   for (PetscInt l = most; l >= 0; l--) {
-    before[l] += longer - here[l]; /* the place of this process's first row of this length */
+    before[l] += longer - here[l]; /* the position of this process's first row of this length */
     longer += all[l];
   }
   for (PetscInt r = 0; r < last - first; r++) {
-    const PetscInt place = before[deal[r]]++, k = place % part->n;
+    const PetscInt position = before[deal[r]]++, k = position % part->n;
 
-    deal[r] = place / part->n % 2 ? part->n - 1 - k : k;
+    deal[r] = position / part->n % 2 ? part->n - 1 - k : k;
   }
   PetscCall(PetscFree3(here, before, all));
   PetscCall(ISCreateGeneral(comm, last - first, deal, PETSC_OWN_POINTER, owner));

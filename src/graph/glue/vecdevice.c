@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
    VecShiftToSum(), VecScaleToSum() and VecGetTop() of vectors on a GPU. The work space of sums is composed with the vector. Of the greatest entries, the
-   device finds the places, and the host sorts them.
+   device finds the positions, and the host sorts them.
 */
 #include <petscdevice_cuda.h>
 #include <petsc/private/vecimpl.h>
@@ -89,7 +89,7 @@ PetscErrorCode VecToSumDevice(VecToSum *s, PetscBool *done)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode VecTopDevice(Vec x, PetscMPIInt k, int64_t place[], PetscReal value[], PetscBool *done)
+PetscErrorCode VecTopDevice(Vec x, PetscMPIInt k, int64_t position[], PetscReal value[], PetscBool *done)
 {
   const PetscScalar *a;
   PetscScalar       *found;
@@ -105,14 +105,14 @@ PetscErrorCode VecTopDevice(Vec x, PetscMPIInt k, int64_t place[], PetscReal val
   PetscCall(PetscMalloc2(k, &from, k, &found));
   PetscCall(VecCUDAGetArrayRead(x, &a));
   PetscCall(PetscLogGpuTimeBegin());
-  status = GraphTopPlaces(n, a, k, from, found, PetscDefaultCudaStream);
+  status = GraphTopPositions(n, a, k, from, found, PetscDefaultCudaStream);
   PetscCall(PetscLogGpuTimeEnd());
   PetscCall(VecCUDARestoreArrayRead(x, &a));
   PetscCheck(status == SYS_SUCCESS || status == SYS_OUT_OF_MEMORY, PETSC_COMM_SELF, PETSC_ERR_GPU, "The greatest entries of a vector on the GPU: %s", SysDeviceErrorText());
   if (status == SYS_SUCCESS) {
     PetscCall(PetscLogGpuToCpu((PetscLogDouble)k * (sizeof(*from) + sizeof(*found))));
-    (void)GraphTop(k, found, k, place, value); /* equal entries are ordered by place */
-    for (PetscMPIInt q = 0; q < k; q++) place[q] = from[place[q]];
+    (void)GraphTop(k, found, k, position, value); /* equal entries are ordered by position */
+    for (PetscMPIInt q = 0; q < k; q++) position[q] = from[position[q]];
     *done = PETSC_TRUE;
   } else PetscCall(PetscInfo(x, "Not enough memory on the GPU for the largest entries of a vector: the host finds them\n"));
   PetscCall(PetscFree2(from, found));

@@ -47,7 +47,7 @@ PetscErrorCode VecGetTop(Vec x, PetscInt k, PetscInt *n, PetscInt index[], Petsc
   PetscInt     m, first, *ids;
   PetscScalar *best;
   PetscReal   *own, *found;
-  int64_t     *place, total = 0;
+  int64_t     *position, total = 0;
   PetscBool    done = PETSC_FALSE;
 
   PetscFunctionBegin;
@@ -59,13 +59,13 @@ PetscErrorCode VecGetTop(Vec x, PetscInt k, PetscInt *n, PetscInt index[], Petsc
   PetscCall(VecGetLocalSize(x, &m));
   PetscCall(VecGetOwnershipRange(x, &first, NULL));
   mine = (PetscMPIInt)PetscMin(m, k);
-  PetscCall(PetscMalloc4(size, &counts, size, &at, mine, &place, mine, &own));
-  PetscCall(VecTopDevice(x, mine, place, own, &done));
+  PetscCall(PetscMalloc4(size, &counts, size, &at, mine, &position, mine, &own));
+  PetscCall(VecTopDevice(x, mine, position, own, &done));
   if (!done) {
     const PetscScalar *a;
 
     PetscCall(VecGetArrayRead(x, &a));
-    (void)GraphTop(m, a, mine, place, own);
+    (void)GraphTop(m, a, mine, position, own);
     PetscCall(VecRestoreArrayRead(x, &a));
   }
   PetscCallMPI(MPI_Allgather(&mine, 1, MPI_INT, counts, 1, MPI_INT, comm));
@@ -80,15 +80,15 @@ PetscErrorCode VecGetTop(Vec x, PetscInt k, PetscInt *n, PetscInt index[], Petsc
     PetscInt *send;
 
     PetscCall(PetscMalloc4((size_t)total, &ids, (size_t)total, &found, (size_t)total, &best, mine, &send));
-    for (PetscMPIInt q = 0; q < mine; q++) send[q] = first + (PetscInt)place[q];
+    for (PetscMPIInt q = 0; q < mine; q++) send[q] = first + (PetscInt)position[q];
     PetscCallMPI(MPI_Allgatherv(send, mine, MPIU_INT, ids, counts, at, MPIU_INT, comm));
     PetscCallMPI(MPI_Allgatherv(own, mine, MPIU_REAL, found, counts, at, MPIU_REAL, comm));
-    PetscCall(PetscFree4(counts, at, place, own));
+    PetscCall(PetscFree4(counts, at, position, own));
     for (int64_t q = 0; q < total; q++) best[q] = found[q];
-    PetscCall(PetscMalloc1((size_t)PetscMin(total, k), &place));
-    *n = (PetscInt)GraphTop(total, best, k, place, value);
-    for (PetscInt q = 0; q < *n; q++) index[q] = ids[place[q]];
-    PetscCall(PetscFree(place));
+    PetscCall(PetscMalloc1((size_t)PetscMin(total, k), &position));
+    *n = (PetscInt)GraphTop(total, best, k, position, value);
+    for (PetscInt q = 0; q < *n; q++) index[q] = ids[position[q]];
+    PetscCall(PetscFree(position));
     PetscCall(PetscFree4(ids, found, best, send));
   }
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -7,10 +7,10 @@
 #include "sys/syscsr.h"
 
 /*
-   Sets sum[r] to the sum of row r of (A B) o M. A's columns are B's rows: column j is row place[j], or j if place is NULL. Reads the real
+   Sets sum[r] to the sum of row r of (A B) o M. A's columns are B's rows: column j is row position[j], or j if position is NULL. Reads the real
    parts of complex values. work: for each thread as many zeros as B and M have columns; zero again on return.
 */
-void GraphMaskSum(int nthread, const SysCSR *A, const SysInt *place, const SysCSR *B, const SysCSR *M, double *sum, SysReal *work);
+void GraphMaskSum(int nthread, const SysCSR *A, const SysInt *position, const SysCSR *B, const SysCSR *M, double *sum, SysReal *work);
 
 /* Counts in length[r] the entries of row r to keep. longest: entries of the longest row; work: 2 * longest numbers a thread. A NaN counts as infinity. */
 void GraphPruneCount(int nthread, const SysCSR *A, SysReal least, int64_t keep, int64_t longest, SysInt *length, SysReal *work);
@@ -38,13 +38,13 @@ void GraphPower(int nthread, int64_t n, SysReal power, SysScalar *a);
 /* Sorts n keys from 0 to most, ascending and stably; work: n numbers */
 void GraphOrder(int64_t n, const SysInt *key, SysInt most, SysInt *order, SysInt *work);
 
-/* Permutes the rows and columns of two blocks. Row k of the result, from i[k] on, is row order[k] of both blocks: column j becomes place[j] in the first
-   block of n columns, and place[n + j] in the second. The new columns are distinct, at most `most`, and ascend in the result. jwork, awork: `longest`
+/* Permutes the rows and columns of two blocks. Row k of the result, from i[k] on, is row order[k] of both blocks: column j becomes position[j] in the first
+   block of n columns, and position[n + j] in the second. The new columns are distinct, at most `most`, and ascend in the result. jwork, awork: `longest`
    numbers a thread, the entries of the longest row. */
-void GraphRenumber(int nthread, int64_t m, const SysInt *order, const SysCSR block[2], const SysInt *place, SysInt most, const SysInt *i, SysInt *j, SysScalar *a, int64_t longest, SysInt *jwork, SysScalar *awork);
+void GraphRenumber(int nthread, int64_t m, const SysInt *order, const SysCSR block[2], const SysInt *position, SysInt most, const SysInt *i, SysInt *j, SysScalar *a, int64_t longest, SysInt *jwork, SysScalar *awork);
 
 /* Gets the k largest of n numbers and their indices, descending, equal numbers by index; returns the number of results, at most n */
-int64_t GraphTop(int64_t n, const SysScalar *x, int64_t k, int64_t *place, SysReal *value);
+int64_t GraphTop(int64_t n, const SysScalar *x, int64_t k, int64_t *position, SysReal *value);
 
 /* Returns the sum of n numbers */
 SysScalar GraphSum(int nthread, int64_t n, const SysScalar *x);

@@ -33,7 +33,7 @@ static int AllOnes(int nthread, const SysCSR *A)
 
 /* GraphMaskSum() for matrices whose values are all 1, as in the count of triangles. Reads no values; a row of M has one bit for each column and so stays
    in the caches. */
-static void MaskCount(int nthread, const SysCSR *A, const SysInt *place, const SysCSR *B, const SysCSR *M, double *sum, SysReal *work)
+static void MaskCount(int nthread, const SysCSR *A, const SysInt *position, const SysCSR *B, const SysCSR *M, double *sum, SysReal *work)
 {
 #pragma omp parallel num_threads(nthread)
   {
@@ -47,7 +47,7 @@ static void MaskCount(int nthread, const SysCSR *A, const SysInt *place, const S
       if (A->i[r] == A->i[r + 1] || M->i[r] == M->i[r + 1]) continue;
       GraphBitsSet(mask, M, r);
       for (SysInt p = A->i[r]; p < A->i[r + 1]; p++) {
-        const SysInt row = place ? place[A->j[p]] : A->j[p];
+        const SysInt row = position ? position[A->j[p]] : A->j[p];
 
         for (SysInt q = B->i[row]; q < B->i[row + 1]; q++) total += GraphBitsHave(mask, B->j[q]);
       }
@@ -57,10 +57,10 @@ static void MaskCount(int nthread, const SysCSR *A, const SysInt *place, const S
   }
 }
 
-void GraphMaskSum(int nthread, const SysCSR *A, const SysInt *place, const SysCSR *B, const SysCSR *M, double *sum, SysReal *work)
+void GraphMaskSum(int nthread, const SysCSR *A, const SysInt *position, const SysCSR *B, const SysCSR *M, double *sum, SysReal *work)
 {
   if (AllOnes(nthread, A) && (B->a == A->a || AllOnes(nthread, B)) && (M->a == A->a || M->a == B->a || AllOnes(nthread, M))) {
-    MaskCount(nthread, A, place, B, M, sum, work);
+    MaskCount(nthread, A, position, B, M, sum, work);
     return;
   }
 #pragma omp parallel num_threads(nthread)
@@ -75,7 +75,7 @@ void GraphMaskSum(int nthread, const SysCSR *A, const SysInt *place, const SysCS
       if (A->i[r] == A->i[r + 1] || M->i[r] == M->i[r + 1]) continue;
       for (SysInt q = M->i[r]; q < M->i[r + 1]; q++) mask[M->j[q]] = (SysReal)M->a[q];
       for (SysInt p = A->i[r]; p < A->i[r + 1]; p++) {
-        const SysInt row = place ? place[A->j[p]] : A->j[p];
+        const SysInt row = position ? position[A->j[p]] : A->j[p];
         double       s   = 0;
 
         for (SysInt q = B->i[row]; q < B->i[row + 1]; q++) s += (double)(SysReal)B->a[q] * (double)mask[B->j[q]];

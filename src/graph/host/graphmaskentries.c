@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   The entries of a matrix at places that another matrix stores, or does not store. A row of the mask is one bit a column, so columns may have any
+   The entries of a matrix at positions that another matrix stores, or does not store. A row of the mask is one bit a column, so columns may have any
    order.
 */
 #include "sys/systhreads.h"

@@ -98,7 +98,7 @@ static void GraphSortRow(int64_t n, SysInt *j, SysScalar *a, SysInt most, SysInt
   memcpy(a, anow, sizeof(*a) * (size_t)n);
 }
 
-void GraphRenumber(int nthread, int64_t m, const SysInt *order, const SysCSR block[2], const SysInt *place, SysInt most, const SysInt *i, SysInt *j, SysScalar *a, int64_t longest, SysInt *jwork, SysScalar *awork)
+void GraphRenumber(int nthread, int64_t m, const SysInt *order, const SysCSR block[2], const SysInt *position, SysInt most, const SysInt *i, SysInt *j, SysScalar *a, int64_t longest, SysInt *jwork, SysScalar *awork)
 {
 #pragma omp parallel for num_threads(nthread) schedule(dynamic, 256)
   for (int64_t r = 0; r < m; r++) {
@@ -106,7 +106,7 @@ void GraphRenumber(int nthread, int64_t m, const SysInt *order, const SysCSR blo
     SysInt        at  = i[r];
 
     for (int b = 0; b < 2; b++) {
-      const SysInt *to = place + (b ? block[0].n : 0);
+      const SysInt *to = position + (b ? block[0].n : 0);
 
       if (!block[b].nz) continue;
       for (SysInt k = block[b].i[order[r]]; k < block[b].i[order[r] + 1]; k++, at++) {

@@ -32,25 +32,25 @@ static void GraphSift(const SysScalar *x, int64_t n, int64_t *heap, int64_t at)
   }
 }
 
-int64_t GraphTop(int64_t n, const SysScalar *x, int64_t k, int64_t *place, SysReal *value)
+int64_t GraphTop(int64_t n, const SysScalar *x, int64_t k, int64_t *position, SysReal *value)
 {
   const int64_t count = SysMin(n, k);
 
   if (count <= 0) return 0;
-  for (int64_t p = 0; p < count; p++) place[p] = p;
-  for (int64_t at = count / 2; at-- > 0;) GraphSift(x, count, place, at);
+  for (int64_t p = 0; p < count; p++) position[p] = p;
+  for (int64_t at = count / 2; at-- > 0;) GraphSift(x, count, position, at);
   for (int64_t p = count; p < n; p++) {
-    if (!GraphAfter(x, place[0], p)) continue;
-    place[0] = p;
-    GraphSift(x, count, place, 0);
+    if (!GraphAfter(x, position[0], p)) continue;
+    position[0] = p;
+    GraphSift(x, count, position, 0);
   }
   for (int64_t left = count; left-- > 1;) { /* the last one goes to the end */
-    const int64_t last = place[0];
+    const int64_t last = position[0];
 
-    place[0]    = place[left];
-    place[left] = last;
-    GraphSift(x, left, place, 0);
+    position[0]    = position[left];
+    position[left] = last;
+    GraphSift(x, left, position, 0);
   }
-  for (int64_t p = 0; p < count; p++) value[p] = RealPart(x[place[p]]);
+  for (int64_t p = 0; p < count; p++) value[p] = RealPart(x[position[p]]);
   return count;
 }

@@ -79,7 +79,7 @@ static PetscErrorCode EdgeIdsBounds(MPI_Comm comm, const EdgeIds *ids, int64_t b
   for (PetscMPIInt p = 0; p < size; p++) {
     const int64_t *part = all + (size_t)p * (EDGE_SAMPLES + 1), count = part[0];
 
-    for (int64_t k = 0; k < count; k++) all[n++] = part[k + 1]; /* these places have been read */
+    for (int64_t k = 0; k < count; k++) all[n++] = part[k + 1]; /* these positions have been read */
   }
   n = EdgeIdsSort(n, all);
   for (PetscMPIInt p = 0; p < size - 1; p++) bound[p] = n ? all[n * (p + 1) / size] : 0;

@@ -6,7 +6,7 @@
 
 #include <petscsys.h>
 
-/* Distinct ids, ascending. If they are dense, table has each id's place, from id[0] on. */
+/* Distinct ids, ascending. If they are dense, table has each id's position, from id[0] on. */
 typedef struct {
   int64_t *id, *number;
   int64_t  n, *table;
@@ -22,7 +22,7 @@ PETSC_INTERN PetscErrorCode EdgeIdsNumber(MPI_Comm, EdgeIds *, int64_t *N, int64
 /* Collective. Sends the ids from the processes that keep them to those that own the corresponding rows */
 PETSC_INTERN PetscErrorCode EdgeIdsToRows(MPI_Comm, int64_t first, const EdgeIds *range, const PetscInt ranges[], int64_t ids[]);
 
-/* Returns the place of an existing id */
+/* Returns the position of an existing id */
 static inline int64_t EdgeIdsFind(const EdgeIds *ids, int64_t id)
 {
   int64_t low = 0, high = ids->n - 1;

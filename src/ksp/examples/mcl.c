@@ -48,7 +48,7 @@ static PetscErrorCode Add(Entries *e, PetscInt i, PetscInt j, PetscReal a)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Makes the matrix of the entries, and frees these. Entries at the same place add up. */
+/* Makes the matrix of the entries, and frees these. Entries at the same position add up. */
 static PetscErrorCode Assemble(Entries *e, PetscInt n, const char type[], Mat *A)
 {
   PetscFunctionBeginUser;

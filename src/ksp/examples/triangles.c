@@ -162,7 +162,7 @@ static PetscErrorCode Triangle(Mat A, const char type[], PetscBool lower, Mat *T
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The sum of the entries of C at the places where A has an entry */
+/* The sum of the entries of C at the positions where A has an entry */
 static PetscErrorCode SumWhere(Mat C, Mat A, PetscInt64 *sum)
 {
   PetscInt first, last;

@@ -54,7 +54,7 @@ PetscErrorCode MatAIJRowsDestroy(MatAIJRows *rows)
 
 /* Lists the columns with entries, and replaces local column numbers by indices into the list; used has a zero bit for each local number on entry and
    on return */
-static PetscErrorCode RowBlockListColumns(MatAIJRowBlock *p, PetscInt n, const PetscInt global[], PetscInt first, uint64_t used[], PetscInt place[])
+static PetscErrorCode RowBlockListColumns(MatAIJRowBlock *p, PetscInt n, const PetscInt global[], PetscInt first, uint64_t used[], PetscInt position[])
 {
   const PetscInt words = n / 64 + 1;
 
@@ -62,7 +62,7 @@ static PetscErrorCode RowBlockListColumns(MatAIJRowBlock *p, PetscInt n, const P
   for (PetscInt k = 0; k < p->nz; k++) used[p->j[k] / 64] |= UINT64_C(1) << p->j[k] % 64;
   p->n = 0;
   for (PetscInt w = 0; w < words; w++) {
-    for (uint64_t bits = used[w]; bits; bits &= bits - 1) place[64 * w + __builtin_ctzll(bits)] = p->n++;
+    for (uint64_t bits = used[w]; bits; bits &= bits - 1) position[64 * w + __builtin_ctzll(bits)] = p->n++;
   }
   PetscCall(PetscMalloc1(p->n, &p->column));
   p->n = 0;
@@ -75,7 +75,7 @@ static PetscErrorCode RowBlockListColumns(MatAIJRowBlock *p, PetscInt n, const P
     used[w] = 0;
   }
 #pragma omp parallel for num_threads(MatAIJThreads(p->nz)) schedule(static)
-  for (PetscInt k = 0; k < p->nz; k++) p->j[k] = place[p->j[k]];
+  for (PetscInt k = 0; k < p->nz; k++) p->j[k] = position[p->j[k]];
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -83,22 +83,22 @@ PetscErrorCode MatAIJRowBlocksAdd(const MatAIJRows *rows, PetscLayout layout, Pe
 {
   PetscMPIInt    owner = 0;
   const PetscInt parts = p->n + PetscMin(rows->m, layout->size); /* most blocks */
-  PetscInt      *place;
+  PetscInt      *position;
   uint64_t      *used;
 
   PetscFunctionBegin;
   PetscCall(PetscRealloc((size_t)parts * sizeof(*p->rank), &p->rank));
   PetscCall(PetscRealloc((size_t)parts * sizeof(*p->part), &p->part));
-  PetscCall(PetscMalloc1(n, &place));
+  PetscCall(PetscMalloc1(n, &position));
   PetscCall(PetscCalloc1(n / 64 + 1, &used));
   for (PetscInt k = 0, l; k < rows->m; k = l) {
     while (rows->row[k] >= layout->range[owner + 1]) owner++;
     for (l = k; l < rows->m && rows->row[l] < layout->range[owner + 1];) l++;
     p->rank[p->n] = owner;
     p->part[p->n] = (MatAIJRowBlock){.m = l - k, .nz = rows->i[l] - rows->i[k], .i = rows->i + k, .row = rows->row + k, .j = rows->j + rows->i[k], .a = rows->a + rows->i[k]};
-    PetscCall(RowBlockListColumns(&p->part[p->n++], n, global, first, used, place));
+    PetscCall(RowBlockListColumns(&p->part[p->n++], n, global, first, used, position));
   }
-  PetscCall(PetscFree(place));
+  PetscCall(PetscFree(position));
   PetscCall(PetscFree(used));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -210,7 +210,7 @@ static PetscErrorCode RowBlocksUniteColumns(const MatAIJRowBlocks *in, PetscInt 
 /* A sequential matrix that is filled in place */
 typedef struct {
   Mat          mat;
-  PetscInt    *j, *at; /* at[r]: number of row r's entries, later the place of its next one */
+  PetscInt    *j, *at; /* at[r]: number of row r's entries, later the position of its next one */
   PetscScalar *a;
 } BlockArrays;
 

@@ -46,9 +46,7 @@ SysStatus HaloListRows(int m, const int *i, int *n, int **list, SysStream s)
   SYS_CUDA(cudaStreamSynchronize(stream));
   if (!*n) return SYS_SUCCESS;
   SYS_CALL(SysPoolAllocate((2 * (size_t)*n + 1) * sizeof(int), list, stream));
-  HaloListRowsKernel<<<SysBlocksLoop(m), SYS_THREADS, 0, stream>>>(m, i, count, *n, *list);
-  SYS_CUDA(cudaGetLastError());
-  return SYS_SUCCESS;
+  return SysLaunch(HaloListRowsKernel, SysBlocksLoop(m), SYS_THREADS, 0, stream, m, i, count, *n, *list);
 }
 
 static __global__ void HaloPackKernel(int n, const int *entries, const SysScalar *x, SysScalar *to)

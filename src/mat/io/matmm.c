@@ -39,8 +39,8 @@ static PetscErrorCode MatMMAgree(MPI_Comm comm, const char file[], int missing, 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Counts the entries that all processes have read. Sets the places of the entries of an array, which its text does not contain, and drops zeros off the diagonal. */
-static PetscErrorCode MatMMCountAndPlace(MPI_Comm comm, const MtxAbout *about, MtxStore *store, int64_t *missing, const MtxFault *fault)
+/* Counts the entries that all processes have read. Sets the positions of the entries of an array, which its text does not contain, and drops zeros off the diagonal. */
+static PetscErrorCode MatMMCountAndPosition(MPI_Comm comm, const MtxAbout *about, MtxStore *store, int64_t *missing, const MtxFault *fault)
 {
   PetscMPIInt size, rank, dealers;
   int64_t     count = (int64_t)store->part_count, most, read, *parts, k = 0;
@@ -70,7 +70,7 @@ static PetscErrorCode MatMMCountAndPlace(MPI_Comm comm, const MtxAbout *about, M
       for (int64_t q = 0; q < parts[p]; q++, k++, e++) {
         int64_t i, j;
 
-        MtxArrayPlace(&about->header, k, &i, &j);
+        MtxArrayPosition(&about->header, k, &i, &j);
         if (store->entries[e].v == (PetscScalar)0 && i != j) continue;
         store->entries[kept].i   = (PetscInt)i;
         store->entries[kept].j   = (PetscInt)j;
@@ -205,7 +205,7 @@ static PetscErrorCode MatMMBuildRows(PetscInt begin, PetscInt m, MtxSymmetry sym
   PetscScalar *v;
 
   PetscFunctionBegin;
-  /* i[r + 1] is first the count of row r, then the place of its next entry, and at the end the beginning of row r + 1 */
+  /* i[r + 1] is first the count of row r, then the position of its next entry, and at the end the beginning of row r + 1 */
   PetscCall(PetscCalloc1((size_t)m + 2, &i));
   for (size_t k = 0; k < store->count; k++) {
     const MtxEntry e = store->entries[k];
@@ -459,7 +459,7 @@ PetscErrorCode MatLoadMatrixMarket(Mat A, const char file[])
     if (event < 0) PetscCall(PetscLogEventRegister("MatLoadMM", MAT_CLASSID, &event));
     PetscCall(PetscLogEventBegin(event, A, 0, 0, 0));
     PetscCall(MtxReadShare(comm, tag, file, &about, &f, &store, &fault));
-    PetscCall(MatMMCountAndPlace(comm, &about, &store, &missing, &fault));
+    PetscCall(MatMMCountAndPosition(comm, &about, &store, &missing, &fault));
     PetscCall(MatMMAgree(comm, file, missing != 0, &fault));
     if (!fault.code) PetscCall(MatMMFill(A, file, &about.header, tag2, &store));
     PetscCall(PetscLogEventEnd(event, A, 0, 0, 0));

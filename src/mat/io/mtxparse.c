@@ -73,7 +73,7 @@ int64_t MtxFewestBytes(const MtxHeader *h)
   return h->entries > INT64_MAX / (2 * numbers) ? INT64_MAX : 2 * numbers * h->entries - 1;
 }
 
-void MtxArrayPlace(const MtxHeader *h, int64_t k, int64_t *i, int64_t *j)
+void MtxArrayPosition(const MtxHeader *h, int64_t k, int64_t *i, int64_t *j)
 {
   int64_t first = h->symmetry == MTX_SKEW ? 1 : 0; /* row of the first entry of column 0 */
   int64_t low = 0, high = h->n;

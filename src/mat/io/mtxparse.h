@@ -84,8 +84,8 @@ MtxStatus MtxReadEntries(MtxReader *, const char *text, size_t length, int last,
 /* The fewest bytes that the entries of a file with this header take, without the last line feed */
 int64_t MtxFewestBytes(const MtxHeader *);
 
-/* The place of the k-th entry of an array */
-void MtxArrayPlace(const MtxHeader *, int64_t k, int64_t *i, int64_t *j);
+/* The position of the k-th entry of an array */
+void MtxArrayPosition(const MtxHeader *, int64_t k, int64_t *i, int64_t *j);
 
 /* A text in UTF-8 may begin with it */
 #define MTX_BYTE_ORDER_MARK "\xef\xbb\xbf"

@@ -77,16 +77,16 @@ void BatchDeviceDestroy(BatchDevice **B)
   *B = NULL;
 }
 
-SysStatus BatchDeviceSetValues(BatchDevice *B, const SysReal a[], const SysInt place[], SysStream stream)
+SysStatus BatchDeviceSetValues(BatchDevice *B, const SysReal a[], const SysInt position[], SysStream stream)
 {
   std::vector<SysReal> gathered;
 
   if (!B->nz) return SYS_SUCCESS;
-  if (place) {
+  if (position) {
     gathered.reserve((size_t)B->nz);
-    for (int64_t k = 0; k < B->nz; k++) gathered.push_back(a[place[k]]);
+    for (int64_t k = 0; k < B->nz; k++) gathered.push_back(a[position[k]]);
   }
-  SYS_CUDA(cudaMemcpyAsync(B->a, place ? gathered.data() : a, (size_t)B->nz * sizeof(SysReal), cudaMemcpyHostToDevice, stream));
+  SYS_CUDA(cudaMemcpyAsync(B->a, position ? gathered.data() : a, (size_t)B->nz * sizeof(SysReal), cudaMemcpyHostToDevice, stream));
   SYS_CUDA(cudaStreamSynchronize(stream));
   return SYS_SUCCESS;
 }
@@ -295,14 +295,10 @@ static __global__ void RectifyBackward(int64_t n, const SysReal *__restrict__ h,
 
 SysStatus BatchDeviceRectify(int64_t n, SysReal h[], SysStream stream)
 {
-  Rectify<<<SysBlocksLoop(n), SYS_THREADS, 0, stream>>>(n, h);
-  SYS_CUDA(cudaPeekAtLastError());
-  return SYS_SUCCESS;
+  return SysLaunch(Rectify, SysBlocksLoop(n), SYS_THREADS, 0, stream, n, h);
 }
 
 SysStatus BatchDeviceRectifyBackward(int64_t n, const SysReal h[], SysReal d[], SysStream stream)
 {
-  RectifyBackward<<<SysBlocksLoop(n), SYS_THREADS, 0, stream>>>(n, h, d);
-  SYS_CUDA(cudaPeekAtLastError());
-  return SYS_SUCCESS;
+  return SysLaunch(RectifyBackward, SysBlocksLoop(n), SYS_THREADS, 0, stream, n, h, d);
 }

@@ -17,8 +17,8 @@ typedef struct _BatchDevice BatchDevice;
 SysStatus BatchDeviceCreate(const SysCSR *A, int64_t nmat, const SysInt first[], BatchDevice **, SysStream);
 void      BatchDeviceDestroy(BatchDevice **);
 
-/* Sets entry k to a[place[k]], or a[k] if place is NULL; host arrays */
-SysStatus BatchDeviceSetValues(BatchDevice *, const SysReal a[], const SysInt place[], SysStream);
+/* Sets entry k to a[position[k]], or a[k] if position is NULL; host arrays */
+SysStatus BatchDeviceSetValues(BatchDevice *, const SysReal a[], const SysInt position[], SysStream);
 
 /* Computes C = A D, or C = C + A D; D and C are on the device. A row's sum has the order of its entries: deterministic. */
 SysStatus BatchDeviceMult(const BatchDevice *, int add, int64_t width, const SysReal *D, SysReal *C, SysStream);

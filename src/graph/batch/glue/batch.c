@@ -119,7 +119,7 @@ static PetscErrorCode MatBatchFromCSR(MPI_Comm comm, PetscInt nmat, const PetscI
   Level: intermediate
 
   Notes:
-  The arrays are copied. The columns of a row may be in any order. Entries at the same place add up. Matrices without rows, columns or entries are allowed.
+  The arrays are copied. The columns of a row may be in any order. Entries at the same position add up. Matrices without rows, columns or entries are allowed.
 
   The pattern of a batch stays for its life; `MatBatchSetValues()` changes the values. On several processes, each creates a separate batch.
 
@@ -348,7 +348,7 @@ PetscErrorCode MatBatchCreateFromMats(PetscInt nmat, Mat mats[], MatBatch *batch
   Level: intermediate
 
   Notes:
-  Entries of `MatBatchCreateCOO()` at the same place add up, as they did before.
+  Entries of `MatBatchCreateCOO()` at the same position add up, as they did before.
 
   The values are copied. If the batch has a copy on a GPU, the next product there updates it.
 

@@ -51,7 +51,7 @@ static PetscErrorCode MatBatchDeviceUpdate(MatBatch B, PetscBool transpose)
     PetscCall(PetscLogCpuToGpu((PetscLogDouble)sizeof(PetscInt) * ((PetscLogDouble)A.m + 1 + (PetscLogDouble)A.nz)));
   }
   if (!device->current[transpose]) {
-    PetscCall(MatBatchDeviceCheck(BatchDeviceSetValues(device->matrix[transpose], B->a, transpose ? T->place : NULL, PetscDefaultCudaStream), "the values"));
+    PetscCall(MatBatchDeviceCheck(BatchDeviceSetValues(device->matrix[transpose], B->a, transpose ? T->position : NULL, PetscDefaultCudaStream), "the values"));
     PetscCall(PetscLogCpuToGpu((PetscLogDouble)sizeof(PetscScalar) * (PetscLogDouble)B->i[rows]));
     device->current[transpose] = PETSC_TRUE;
   }

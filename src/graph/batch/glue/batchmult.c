@@ -32,15 +32,15 @@ static PetscErrorCode MatBatchHostMult(MatBatch B, PetscBool transpose, PetscBoo
 {
   const PetscScalar *d;
   PetscScalar       *c;
-  BatchRows          A = {.m = B->row[B->nmat], .i = B->i, .j = B->j, .place = NULL, .a = (const SysReal *)B->a};
+  BatchRows          A = {.m = B->row[B->nmat], .i = B->i, .j = B->j, .position = NULL, .a = (const SysReal *)B->a};
 
   PetscFunctionBegin;
   if (transpose) {
     PetscCall(MatBatchTranspose(B));
-    A.m     = B->transposed.n;
-    A.i     = B->transposed.i;
-    A.j     = B->transposed.j;
-    A.place = B->transposed.place;
+    A.m        = B->transposed.n;
+    A.i        = B->transposed.i;
+    A.j        = B->transposed.j;
+    A.position = B->transposed.position;
   }
   PetscCall(VecGetArrayRead(D, &d));
   if (add) PetscCall(VecGetArray(C, &c));

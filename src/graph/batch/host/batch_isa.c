@@ -15,7 +15,7 @@
 \
     _Pragma("GCC unroll 16") for (int v = 0; v < nvector; v++) sum[v] = add ? ((const Vec *)C)[v] : (Vec){0}; \
     for (int64_t k = k0; k < k1; k++) { \
-      const SysReal value = A->a[A->place ? A->place[k] : k]; \
+      const SysReal value = A->a[A->position ? A->position[k] : k]; \
       const Vec    *row   = (const Vec *)(D + A->j[k] * width); \
 \
       _Pragma("GCC unroll 16") for (int v = 0; v < nvector; v++) sum[v] += value * row[v]; \
@@ -29,7 +29,7 @@ static SYS_INLINE void BatchSum(const BatchRows *A, int64_t k0, int64_t k1, int 
 {
   SysReal sum = add ? *C : 0;
 
-  for (int64_t k = k0; k < k1; k++) sum += A->a[A->place ? A->place[k] : k] * D[A->j[k] * width];
+  for (int64_t k = k0; k < k1; k++) sum += A->a[A->position ? A->position[k] : k] * D[A->j[k] * width];
   *C = sum;
 }
 

@@ -23,10 +23,10 @@
 
 #include "sys/syscsr.h"
 
-/* The value of entry k is a[place[k]], or a[k] if place is NULL */
+/* The value of entry k is a[position[k]], or a[k] if position is NULL */
 typedef struct {
   int64_t        m;
-  const SysInt  *i, *j, *place;
+  const SysInt  *i, *j, *position;
   const SysReal *a;
 } BatchRows;
 
@@ -46,7 +46,7 @@ const BatchKernels *BatchHostKernels(void);
 /* Computes C = A D, or C = C + A D, with up to nthread threads */
 void BatchMult(int nthread, const BatchRows *A, int add, int64_t width, const SysReal *D, SysReal *C);
 
-/* Converts entries in any order to rows with ascending columns. Entries at the same place become one: entry k of the rows is the sum of the given
+/* Converts entries in any order to rows with ascending columns. Entries at the same position become one: entry k of the rows is the sum of the given
    entries perm[first[k]] to perm[first[k + 1] - 1], in the given order. */
 typedef struct {
   int64_t  m, nz, ngiven;

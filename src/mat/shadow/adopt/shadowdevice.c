@@ -2,7 +2,7 @@
 /*
    How matrices on the device become shadows.
 
-   PETSc compares AIJCUSPARSE's type name exactly in many places, and stores its structure in spptr: the matrix keeps both. A matrix that PETSc
+   PETSc compares AIJCUSPARSE's type name exactly in many functions, and stores its structure in spptr: the matrix keeps both. A matrix that PETSc
    creates "of the same type" passes through AIJCUSPARSE's constructor or is converted from AIJ to AIJCUSPARSE. This file replaces the constructors
    and conversions, but only when the first matrix of a format goes to the device or -petscamb_for_aij is set: other programs are unaffected.
 */

@@ -33,7 +33,7 @@ static PetscErrorCode KSPAMBCGPrecondition(KSP ksp, KSPAMB *amb, FusedPass *pass
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The sum of p.w, for any two vectors in their places */
+/* The sum of p.w, for any two vectors, which the caller passes as p and w */
 static PetscErrorCode KSPAMBCGDot(KSP ksp, KSPAMB *amb, FusedPass *pass, Vec p, Vec w, SysReal *dot)
 {
   Vec     v[FUSED_VECTORS] = {NULL};

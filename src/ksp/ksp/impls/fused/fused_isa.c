@@ -2,8 +2,8 @@
 /*
    The fused passes, compiled once for each instruction set SYS_ISA (sys/sysisa.h)
 
-   The work on an entry is a macro, which is expanded for the entries of a register and for one. Its argument T is the type of the entries, and S the sums they are
-   added to. Sums add eight entries at a time for registers of any length, so that they have the same bits.
+   FUSED_LOOP() expands the work on an entry for the entries of a register and for one. Sums add eight entries at a time for registers of any length, so
+   that they have the same bits.
 */
 #include "sys/sysisa.h"
 #include "ksp/ksp/impls/fused/fusedhost.h"
@@ -12,13 +12,29 @@ typedef SysReal FusedLanes __attribute__((vector_size(SYS_LANES * sizeof(SysReal
 
 #define AT(T, array) (*(T *)((array) + k))
 
-/* Entries lo to hi - 1, eight at a time and then one at a time; the sums of both are eight and tail */
-#define FUSED_LOOP(WORK) \
+/* Does the work, a statement or a block, on entries lo to hi - 1, eight at a time and then one at a time. T is the type of the entries. */
+#define FUSED_EACH(SUMS_OF_EIGHT, SUMS_OF_TAIL, ...) \
   do { \
     int64_t k = lo; \
-    while (k + 8 <= hi) { _Pragma("GCC unroll 4") for (int part = 0; part < 8 / SYS_LANES; part++, k += SYS_LANES) WORK(FusedLanes, eight[part]) } \
-    for (; k < hi; k++) WORK(SysReal, tail) \
+\
+    while (k + 8 <= hi) { \
+      _Pragma("GCC unroll 4") for (int part = 0; part < 8 / SYS_LANES; part++, k += SYS_LANES) \
+      { \
+        typedef FusedLanes T; \
+        SUMS_OF_EIGHT; \
+        __VA_ARGS__; \
+      } \
+    } \
+    for (; k < hi; k++) { \
+      typedef SysReal T; \
+      SUMS_OF_TAIL; \
+      __VA_ARGS__; \
+    } \
   } while (0)
+#define FUSED_LOOP(...) FUSED_EACH(, , __VA_ARGS__)
+
+/* The same between FUSED_SUMS_BEGIN and FUSED_SUMS_END; S are the sums of the entries */
+#define FUSED_SUM_LOOP(...) FUSED_EACH(T *const S = eight[part], T *const S = tail, __VA_ARGS__)
 
 #define FUSED_SUMS_BEGIN \
   FusedLanes eight[8 / SYS_LANES][FUSED_SUMS] = {{{0}}}; \
@@ -66,15 +82,13 @@ static SYS_INLINE void FusedSumsOf(const SysReal *z, const SysReal *r, int64_t l
 {
   FUSED_SUMS_BEGIN;
 
-#define SUMS(T, S) \
-  { \
-    const T r0 = AT(const T, r), z0 = AT(const T, z); \
-\
-    S[0] += z0 * r0; \
-    S[1] += z0 * z0; \
-    S[2] += r0 * r0; \
-  }
-  FUSED_LOOP(SUMS);
+  FUSED_SUM_LOOP({
+    const T r0 = AT(const T, r), z0 = AT(const T, z);
+
+    S[0] += z0 * r0;
+    S[1] += z0 * z0;
+    S[2] += r0 * r0;
+  });
   FUSED_SUMS_END
 }
 
@@ -86,30 +100,28 @@ static SYS_INLINE void FusedStepOf(const int single, const int kind, const int u
   SysReal       *x = f->v[FUSED_X], *r = f->v[FUSED_R], *z = f->v[FUSED_Z], *p = f->v[FUSED_P], *w = f->v[FUSED_W];
   FUSED_SUMS_BEGIN;
 
-#define STEP(T, S) \
-  { \
-    T p0, w0, r0, z0; \
-\
-    w0 = AT(const T, w); \
-    if (single || update) p0 = AT(const T, p); \
-    if (single) { \
-      p0       = AT(const T, z) + b * p0; \
-      w0       = AT(const T, s) + b * w0; \
-      AT(T, p) = p0; \
-      AT(T, w) = w0; \
-    } \
-    r0       = AT(const T, r) - a * w0; \
-    AT(T, r) = r0; \
-    if (update) AT(T, x) += a * p0; \
-    if (kind == FUSED_POINT) { \
-      z0       = AT(const T, d) * r0; \
-      AT(T, z) = z0; \
-      S[0] += z0 * r0; \
-      S[1] += z0 * z0; \
-    } \
-    S[2] += r0 * r0; \
-  }
-  FUSED_LOOP(STEP);
+  FUSED_SUM_LOOP({
+    T p0, w0, r0, z0;
+
+    w0 = AT(const T, w);
+    if (single || update) p0 = AT(const T, p);
+    if (single) {
+      p0       = AT(const T, z) + b * p0;
+      w0       = AT(const T, s) + b * w0;
+      AT(T, p) = p0;
+      AT(T, w) = w0;
+    }
+    r0       = AT(const T, r) - a * w0;
+    AT(T, r) = r0;
+    if (update) AT(T, x) += a * p0;
+    if (kind == FUSED_POINT) {
+      z0       = AT(const T, d) * r0;
+      AT(T, z) = z0;
+      S[0] += z0 * r0;
+      S[1] += z0 * z0;
+    }
+    S[2] += r0 * r0;
+  });
   FUSED_SUMS_END
   if (kind == FUSED_NONE) sums[0] = sums[1] = sums[2];
   if (kind == FUSED_BLOCKS) {
@@ -147,11 +159,7 @@ static SYS_INLINE void FusedApplyTo(const FusedPass *f, const SysReal *r, SysRea
 {
   const SysReal *d = f->d;
 
-#define APPLY(T, S) \
-  { \
-    AT(T, z) = AT(const T, d) * AT(const T, r); \
-  }
-  if (f->kind == FUSED_POINT) FUSED_LOOP(APPLY);
+  if (f->kind == FUSED_POINT) FUSED_LOOP(AT(T, z) = AT(const T, d) * AT(const T, r));
   else if (f->kind == FUSED_BLOCKS) SYS_ISA_NAME(FusedBlocks)(f, r, z, lo, hi);
 }
 
@@ -167,16 +175,8 @@ static void SYS_ISA_NAME(FusedDirection)(const FusedPass *f, int64_t lo, int64_t
   const SysReal *z = f->v[FUSED_Z];
   SysReal       *p = f->v[FUSED_P];
 
-#define COPY_Z(T, S) \
-  { \
-    AT(T, p) = AT(const T, z); \
-  }
-#define DIRECTION(T, S) \
-  { \
-    AT(T, p) = AT(const T, z) + b * AT(const T, p); \
-  }
-  if (b == 0) FUSED_LOOP(COPY_Z);
-  else FUSED_LOOP(DIRECTION);
+  if (b == 0) FUSED_LOOP(AT(T, p) = AT(const T, z));
+  else FUSED_LOOP(AT(T, p) = AT(const T, z) + b * AT(const T, p));
   FusedNoSums(sums);
 }
 
@@ -185,11 +185,7 @@ static void SYS_ISA_NAME(FusedDot)(const FusedPass *f, int64_t lo, int64_t hi, S
   const SysReal *p = f->v[FUSED_P], *w = f->v[FUSED_W];
   FUSED_SUMS_BEGIN;
 
-#define DOT(T, S) \
-  { \
-    S[0] += AT(const T, p) * AT(const T, w); \
-  }
-  FUSED_LOOP(DOT);
+  FUSED_SUM_LOOP(S[0] += AT(const T, p) * AT(const T, w));
   FUSED_SUMS_END
 }
 
@@ -199,11 +195,7 @@ static void SYS_ISA_NAME(FusedUpdate)(const FusedPass *f, int64_t lo, int64_t hi
   const SysReal *p = f->v[FUSED_P];
   SysReal       *x = f->v[FUSED_X];
 
-#define UPDATE(T, S) \
-  { \
-    AT(T, x) += a * AT(const T, p); \
-  }
-  FUSED_LOOP(UPDATE);
+  FUSED_LOOP(AT(T, x) += a * AT(const T, p));
   FusedNoSums(sums);
 }
 
@@ -213,16 +205,8 @@ static void SYS_ISA_NAME(FusedBiDirection)(const FusedPass *f, int64_t lo, int64
   const SysReal *r = f->v[FUSED_R], *v = f->v[FUSED_V];
   SysReal       *p = f->v[FUSED_P];
 
-#define COPY_R(T, S) \
-  { \
-    AT(T, p) = AT(const T, r); \
-  }
-#define BIDIRECTION(T, S) \
-  { \
-    AT(T, p) = AT(const T, r) + c * AT(const T, v) + b * AT(const T, p); \
-  }
-  if (b == 0) FUSED_LOOP(COPY_R);
-  else FUSED_LOOP(BIDIRECTION);
+  if (b == 0) FUSED_LOOP(AT(T, p) = AT(const T, r));
+  else FUSED_LOOP(AT(T, p) = AT(const T, r) + c * AT(const T, v) + b * AT(const T, p));
   if (f->v[FUSED_Z]) FusedApplyTo(f, p, f->v[FUSED_Z], lo, hi);
   FusedNoSums(sums);
 }
@@ -233,12 +217,8 @@ static void SYS_ISA_NAME(FusedBiShadow)(const FusedPass *f, int64_t lo, int64_t 
   SysReal       *v = f->v[FUSED_V];
   FUSED_SUMS_BEGIN;
 
-#define SHADOW(T, S) \
-  { \
-    S[0] += AT(const T, v) * AT(const T, q); \
-  }
   if (!f->v[FUSED_Z]) FusedApplyTo(f, v, v, lo, hi);
-  FUSED_LOOP(SHADOW);
+  FUSED_SUM_LOOP(S[0] += AT(const T, v) * AT(const T, q));
   FUSED_SUMS_END
 }
 
@@ -248,11 +228,7 @@ static void SYS_ISA_NAME(FusedBiHalf)(const FusedPass *f, int64_t lo, int64_t hi
   const SysReal *v = f->v[FUSED_V];
   SysReal       *r = f->v[FUSED_R];
 
-#define HALF(T, S) \
-  { \
-    AT(T, r) = AT(const T, r) - a * AT(const T, v); \
-  }
-  FUSED_LOOP(HALF);
+  FUSED_LOOP(AT(T, r) = AT(const T, r) - a * AT(const T, v));
   if (f->v[FUSED_Z]) FusedApplyTo(f, r, f->v[FUSED_Z], lo, hi);
   FusedNoSums(sums);
 }
@@ -270,16 +246,14 @@ static void SYS_ISA_NAME(FusedBiStep)(const FusedPass *f, int64_t lo, int64_t hi
   SysReal       *x = f->v[FUSED_X], *r = f->v[FUSED_R];
   FUSED_SUMS_BEGIN;
 
-#define BISTEP(T, S) \
-  { \
-    const T s0 = AT(const T, r), r0 = s0 - b * AT(const T, t); \
-\
-    AT(T, x) = AT(const T, x) + a * AT(const T, p) + b * s0; \
-    AT(T, r) = r0; \
-    S[0] += r0 * AT(const T, q); \
-    S[1] += r0 * r0; \
-  }
-  FUSED_LOOP(BISTEP);
+  FUSED_SUM_LOOP({
+    const T s0 = AT(const T, r), r0 = s0 - b * AT(const T, t);
+
+    AT(T, x) = AT(const T, x) + a * AT(const T, p) + b * s0;
+    AT(T, r) = r0;
+    S[0] += r0 * AT(const T, q);
+    S[1] += r0 * r0;
+  });
   FUSED_SUMS_END
 }
 
@@ -289,18 +263,16 @@ static SYS_INLINE void FusedChebyshevOf(const int kind, const int products, cons
   const SysReal *d = f->d, *w = f->v[FUSED_W], *p = f->v[FUSED_P], *z = f->v[FUSED_Z];
   SysReal       *x = f->v[FUSED_X];
 
-#define CHEBYSHEV(T, S) \
-  { \
-    T r0 = AT(const T, from); \
-\
-    if (products && kind != FUSED_BLOCKS) r0 -= AT(const T, w); \
-    if (kind == FUSED_POINT) r0 *= AT(const T, d); \
-    r0 *= a; \
-    if (older) r0 += c * AT(const T, z); \
-    if (products) r0 += b * AT(const T, p); \
-    AT(T, x) = r0; \
-  }
-  FUSED_LOOP(CHEBYSHEV);
+  FUSED_LOOP({
+    T r0 = AT(const T, from);
+
+    if (products && kind != FUSED_BLOCKS) r0 -= AT(const T, w);
+    if (kind == FUSED_POINT) r0 *= AT(const T, d);
+    r0 *= a;
+    if (older) r0 += c * AT(const T, z);
+    if (products) r0 += b * AT(const T, p);
+    AT(T, x) = r0;
+  });
 }
 
 static SYS_INLINE void FusedChebyshevKind(const int kind, const FusedPass *f, const SysReal *from, int64_t lo, int64_t hi)
@@ -315,12 +287,8 @@ static void SYS_ISA_NAME(FusedChebyshev)(const FusedPass *f, int64_t lo, int64_t
   const SysReal *r = f->v[FUSED_R];
   SysReal       *w = f->v[FUSED_W];
 
-#define RESIDUAL(T, S) \
-  { \
-    AT(T, w) = AT(const T, r) - AT(const T, w); \
-  }
   if (f->kind == FUSED_BLOCKS) {
-    if (f->v[FUSED_P]) FUSED_LOOP(RESIDUAL);
+    if (f->v[FUSED_P]) FUSED_LOOP(AT(T, w) = AT(const T, r) - AT(const T, w));
     SYS_ISA_NAME(FusedBlocks)(f, f->v[FUSED_P] ? w : r, w, lo, hi);
     FusedChebyshevKind(FUSED_BLOCKS, f, w, lo, hi);
   } else if (f->kind == FUSED_POINT) FusedChebyshevKind(FUSED_POINT, f, r, lo, hi);

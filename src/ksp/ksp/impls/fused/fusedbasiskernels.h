@@ -72,16 +72,14 @@ static void SYS_ISA_NAME(FusedBasisDots)(const FusedBasis *f, int64_t lo, int64_
 /* w = scale w - c[0] v[0] - ... of `count` vectors; 1, 0: what scale is known to be; 2: it is any number */
 static SYS_INLINE void BasisUpdateOf(const int count, const int scaled, const SysReal *const v[], const SysReal c[], SysReal scale, SysReal *w, int64_t lo, int64_t hi)
 {
-#define UPDATE_BASIS(T, S) \
-  { \
-    T w0 = {0}; \
-\
-    if (scaled == 1) w0 = AT(const T, w); \
-    else if (scaled == 2) w0 = scale * AT(const T, w); \
-    _Pragma("GCC unroll 4") for (int j = 0; j < count; j++) w0 -= c[j] * AT(const T, v[j]); \
-    AT(T, w) = w0; \
-  }
-  FUSED_LOOP(UPDATE_BASIS);
+  FUSED_LOOP({
+    T w0 = {0};
+
+    if (scaled == 1) w0 = AT(const T, w);
+    else if (scaled == 2) w0 = scale * AT(const T, w);
+    _Pragma("GCC unroll 4") for (int j = 0; j < count; j++) w0 -= c[j] * AT(const T, v[j]);
+    AT(T, w) = w0;
+  });
 }
 
 /* Returns the number of vectors done */

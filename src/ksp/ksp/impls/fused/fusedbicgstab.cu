@@ -267,9 +267,7 @@ SysStatus FusedDeviceBiStep(FusedDevice *f, const FusedPass *pass, FusedNorm nor
 
 static SysStatus FusedBiFinish(FusedDevice *f, FusedBiEnd end, FusedNorm norm, cudaStream_t stream)
 {
-  FusedBiFinishKernel<<<1, SYS_WARP, 0, stream>>>(f->shared.state, end, norm, f->gathered + FUSED_DEVICE_SUMS, f->nproc);
-  SYS_CUDA(cudaGetLastError());
-  return SYS_SUCCESS;
+  return SysLaunch(FusedBiFinishKernel, 1, SYS_WARP, 0, stream, f->shared.state, end, norm, f->gathered + FUSED_DEVICE_SUMS, f->nproc);
 }
 
 SysStatus FusedDeviceFinishBiShadow(FusedDevice *f, SysStream stream)
@@ -297,7 +295,5 @@ SysStatus FusedDeviceBiResumeEnd(FusedDevice *f, const FusedPass *pass, SysStrea
 {
   SYS_CALL(FusedBiBlocks(f, pass, LEFT, FUSED_STOP_TEST, FUSED_V, FUSED_V, stream));
   if (FusedSide(pass) == LEFT) LAUNCH(FusedBiApplyKernel, f->shared.state, pass->n, pass->v[FUSED_V], pass->v[FUSED_V], pass->d);
-  FusedBiResumeKernel<<<1, 1, 0, stream>>>(f->shared.state);
-  SYS_CUDA(cudaGetLastError());
-  return SYS_SUCCESS;
+  return SysLaunch(FusedBiResumeKernel, 1, 1, 0, stream, f->shared.state);
 }

@@ -370,7 +370,7 @@ static __global__ void __launch_bounds__(PASS_THREADS) FusedFoldKernel(const Fus
 }
 
 /* Brings the state up to date after the last step that is queued, and leaves one number of the last product, wherever its sums are: the next pass may be a recorded one,
-   which reads from the same place each time */
+   which reads the same copy each time */
 static __global__ void __launch_bounds__(PASS_THREADS) FusedCloseKernel(const FusedLink l)
 {
   __shared__ FusedState s;
@@ -492,23 +492,17 @@ SysStatus FusedDeviceStart(FusedDevice *f, const FusedPass *pass, FusedNorm norm
 {
   f->at   = 0;
   f->step = {f->left[0], 0, 2};
-  FusedStartKernel<<<FusedGrid(pass->n), SYS_THREADS, 0, stream>>>(f->shared, norm, *pass);
-  SYS_CUDA(cudaGetLastError());
-  return SYS_SUCCESS;
+  return SysLaunch(FusedStartKernel, FusedGrid(pass->n), SYS_THREADS, 0, stream, f->shared, norm, *pass);
 }
 
 SysStatus FusedDeviceFinishStart(FusedDevice *f, FusedNorm norm, SysStream stream)
 {
-  FusedFinishStartKernel<<<1, SYS_WARP, 0, stream>>>(f->shared.state, norm, f->gathered + FUSED_DEVICE_SUMS, f->nproc);
-  SYS_CUDA(cudaGetLastError());
-  return SYS_SUCCESS;
+  return SysLaunch(FusedFinishStartKernel, 1, SYS_WARP, 0, stream, f->shared.state, norm, f->gathered + FUSED_DEVICE_SUMS, f->nproc);
 }
 
 SysStatus FusedDeviceLimits(FusedDevice *f, SysReal least, SysReal most, int max_it, SysStream stream)
 {
-  FusedLimitsKernel<<<1, 1, 0, stream>>>(f->shared.state, least, most, max_it);
-  SYS_CUDA(cudaGetLastError());
-  return SYS_SUCCESS;
+  return SysLaunch(FusedLimitsKernel, 1, 1, 0, stream, f->shared.state, least, most, max_it);
 }
 
 SysStatus FusedDeviceDirection(FusedDevice *f, const FusedPass *pass, FusedNorm norm, SysStream stream)
@@ -597,11 +591,6 @@ SysStatus FusedDeviceClose(FusedDevice *f, FusedNorm norm, SysStream stream)
 
 SysStatus FusedDeviceResume(FusedDevice *f, const FusedPass *pass, SysStream stream)
 {
-  if (pass->kind != FUSED_NONE) {
-    FusedApplyKernel<<<FusedGrid(pass->n), SYS_THREADS, 0, stream>>>(f->shared.state, *pass);
-    SYS_CUDA(cudaGetLastError());
-  }
-  FusedResumeKernel<<<1, 1, 0, stream>>>(f->shared.state);
-  SYS_CUDA(cudaGetLastError());
-  return SYS_SUCCESS;
+  if (pass->kind != FUSED_NONE) { SYS_CALL(SysLaunch(FusedApplyKernel, FusedGrid(pass->n), SYS_THREADS, 0, stream, f->shared.state, *pass)); }
+  return SysLaunch(FusedResumeKernel, 1, 1, 0, stream, f->shared.state);
 }

@@ -53,7 +53,5 @@ SysStatus FusedDeviceChebyshev(const FusedPass *f, SysStream stream)
 
 SysStatus FusedDeviceUnit(int64_t n, int bs, int j, SysReal *v, SysStream stream)
 {
-  FusedUnitKernel<<<SysBlocksLoop(n), SYS_THREADS, 0, stream>>>(n, bs, j, v);
-  SYS_CUDA(cudaGetLastError());
-  return SYS_SUCCESS;
+  return SysLaunch(FusedUnitKernel, SysBlocksLoop(n), SYS_THREADS, 0, stream, n, bs, j, v);
 }

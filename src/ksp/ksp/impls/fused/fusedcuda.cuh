@@ -29,11 +29,11 @@ typedef struct {
 
 struct _FusedDevice {
   FusedShared  shared;
-  FusedState  *state[2];  /* CG: two places of the state; the first is shared.state, which is reported */
-  int          at;        /* the place that the next pass goes from */
+  FusedState  *state[2];  /* CG: two copies of the state; the first is shared.state, which is reported */
+  int          at;        /* the copy from which the next pass starts */
   int          early;     /* kernels can start before the last has ended */
   FusedParts   step, dot; /* CG: the sums that the next passes add up */
-  SysReal     *left[3];   /* CG: the sums of the thread blocks of a pass that starts at place 0 or 1, and the sums of a product */
+  SysReal     *left[3];   /* CG: the sums of the thread blocks of a pass that starts from copy 0 or 1, and the sums of a product */
   SysReal     *parts;     /* the sums of a product with sums, at most `room` */
   int64_t      room;
   int          nproc;

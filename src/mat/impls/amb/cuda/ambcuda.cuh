@@ -157,7 +157,7 @@ void      AmbStencilDestroy(AmbStencil *, cudaStream_t);
 /* The launchers of one storage: [block size - 1][deep] */
 typedef cudaError_t (*AmbLauncher)(const AmbLayout *, const AmbStored *, int threads, int early, const AmbArrays *, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z, cudaStream_t);
 typedef AmbLauncher       AmbLaunchers[AMB_MAX_BLOCK][2];
-extern const AmbLaunchers AmbLaunchersPlain, AmbLaunchersSingle, AmbLaunchersPlaces;
+extern const AmbLaunchers AmbLaunchersPlain, AmbLaunchersSingle, AmbLaunchersPositions;
 
 SysStatus AmbDeviceConvert(const SysCSR *, const int *from, const AmbDeviceParams *, cudaStream_t, AmbDevice **);
 void      AmbDeviceFree(AmbDevice *); /* without the transposed copy */

@@ -161,7 +161,7 @@ static __global__ void __launch_bounds__(AMB_LAYOUT_THREADS) AmbPlanSample(SysCS
   if (threadIdx.x <= AMB_GROUPS) sum[threadIdx.x] = 0;
   __syncthreads();
   if (w < windows) {
-    /* one window at a random place in each of equal parts: R-MAT matrices have longer rows at multiples of powers of two */
+    /* one window at a random position in each of equal parts: R-MAT matrices have longer rows at multiples of powers of two */
     const int64_t chunk = (w * chunks + (int64_t)(((uint64_t)w * 0x9E3779B97F4A7C15ull >> 33) % (uint64_t)chunks)) / windows, row = chunk * SYS_WARP + lane;
     const int     r = (int)min(row, A.m - 1);
     Walk          walk;
@@ -477,9 +477,9 @@ static __device__ void AmbPlanFillPlain(const AmbLayout &A, const AmbArrays &csr
 typedef struct {
   unsigned step, idx, kind, logt, lane; /* lane: the row's first lane */
   int      base;
-} Place;
+} Position;
 
-static __device__ inline void AmbPlanStoreRow(const AmbLayout &A, const AmbArrays &csr, Lane me, const Place &p, unsigned block)
+static __device__ inline void AmbPlanStoreRow(const AmbLayout &A, const AmbArrays &csr, Lane me, const Position &p, unsigned block)
 {
   const int   b = A.block_size;
   const Walk &w = me.walk;
@@ -559,17 +559,17 @@ static __device__ void AmbPlanFillShared(const AmbLayout &A, const AmbArrays &cs
   task   = at.task + __popc(~split & ((1u << lane) - 1)) / rows;
   if (A.block_size > 1) AmbPlanClear(A, at.step, total, at.idx, kind, base);
   if (!(split >> lane & 1)) {
-    Place place;
+    Position position;
 
-    place.step = at.step + before;
-    place.idx  = at.idx + (kind == AMB_NARROW ? before : 2 * before);
-    place.kind = kind;
-    place.logt = logt;
-    place.lane = lane % rows;
-    place.base = base;
-    if (A.block_size > 1) AmbPlanStoreRow(A, csr, me, place, 0);
+    position.step = at.step + before;
+    position.idx  = at.idx + (kind == AMB_NARROW ? before : 2 * before);
+    position.kind = kind;
+    position.logt = logt;
+    position.lane = lane % rows;
+    position.base = base;
+    if (A.block_size > 1) AmbPlanStoreRow(A, csr, me, position, 0);
     if (!A.map && lane % rows == 0) {
-      const AmbTask t = {place.step, place.idx, chunk * SYS_WARP + lane, AMB_TASK(step, logt, kind, 0)};
+      const AmbTask t = {position.step, position.idx, chunk * SYS_WARP + lane, AMB_TASK(step, logt, kind, 0)};
 
       A.task[task] = t;
     }
@@ -634,7 +634,7 @@ static __global__ void __launch_bounds__(AMB_LAYOUT_THREADS) AmbPlanFillTasks(Am
   const unsigned w = (blockIdx.x * AMB_LAYOUT_THREADS + threadIdx.x) / SYS_WARP, lane = threadIdx.x % SYS_WARP;
   AmbTask        t;
   AmbSplit       split;
-  Place          place;
+  Position       position;
   Lane           run = {};
   unsigned       total, before;
   int            row, begin;
@@ -656,16 +656,16 @@ static __global__ void __launch_bounds__(AMB_LAYOUT_THREADS) AmbPlanFillTasks(Am
     AmbPlanFillSingles(A, csr, t, begin, min(begin + AmbPlanPiece(A.steps), csr.i[row + 1]));
     return;
   }
-  run.walk   = AmbPlanLaneRun(csr.j, begin, csr.i[row + 1], A.steps);
-  place.step = t.step;
-  place.idx  = t.idx;
-  place.kind = AMB_TASK_KIND(t.what);
-  place.logt = 5;
-  place.lane = 0;
-  place.base = AmbPlanBlockColumn(csr.j[begin], A.n, A.block_size);
-  before     = AmbPlanWarpScan((unsigned)AmbPlanCountBlocks(run.walk, A.n, A.block_size), &total);
-  AmbPlanClear(A, t.step, AMB_TASK_STEPS(t.what), t.idx, place.kind, place.base);
-  AmbPlanStoreRow(A, csr, run, place, before);
+  run.walk      = AmbPlanLaneRun(csr.j, begin, csr.i[row + 1], A.steps);
+  position.step = t.step;
+  position.idx  = t.idx;
+  position.kind = AMB_TASK_KIND(t.what);
+  position.logt = 5;
+  position.lane = 0;
+  position.base = AmbPlanBlockColumn(csr.j[begin], A.n, A.block_size);
+  before        = AmbPlanWarpScan((unsigned)AmbPlanCountBlocks(run.walk, A.n, A.block_size), &total);
+  AmbPlanClear(A, t.step, AMB_TASK_STEPS(t.what), t.idx, position.kind, position.base);
+  AmbPlanStoreRow(A, csr, run, position, before);
 }
 
 /* Fills the layout's arrays, or only the map if there is one */
@@ -694,7 +694,5 @@ static __global__ void __launch_bounds__(256) AmbPlanRefill(size_t n, const int 
 SysStatus AmbDeviceRefill(const AmbLayout *A, size_t n, const SysScalar *a, cudaStream_t stream)
 {
   if (!n) return SYS_SUCCESS;
-  AmbPlanRefill<<<(unsigned)((n + 1023) / 1024 < 1u << 20 ? (n + 1023) / 1024 : 1u << 20), 256, 0, stream>>>(n, A->map, a, A->val);
-  SYS_CUDA(cudaPeekAtLastError());
-  return SYS_SUCCESS;
+  return SysLaunch(AmbPlanRefill, (unsigned)((n + 1023) / 1024 < 1u << 20 ? (n + 1023) / 1024 : 1u << 20), 256, 0, stream, n, A->map, a, A->val);
 }

@@ -136,24 +136,24 @@ struct Table {
 
   __device__ __forceinline__           Table(const AmbStored &S) : table(S.table) { }
   __device__ __forceinline__ SysScalar Of(unsigned word, int q) const { return __ldg(table + (word >> 8 * q & 255u)); }
-  __device__ __forceinline__ SysScalar Of(unsigned place) const { return __ldg(table + place); }
+  __device__ __forceinline__ SysScalar Of(unsigned position) const { return __ldg(table + position); }
 };
 
 template <int B, int U, bool ADD>
-using Places = Quads<Table, B, U, ADD>;
+using Positions = Quads<Table, B, U, ADD>;
 
 /* Kernels load four steps at a time, deep ones eight */
-const AmbLaunchers AmbLaunchersPlaces = {
-  {AmbStoredLaunch<Places, 1,  4, 6>, AmbStoredLaunch<Places, 1,  8, 4>},
-  {AmbStoredLaunch<Places, 2,  4, 5>, AmbStoredLaunch<Places, 2,  8, 4>},
-  {AmbStoredLaunch<Places, 3,  4, 4>, AmbStoredLaunch<Places, 3,  8, 3>},
-  {AmbStoredLaunch<Places, 4,  4, 4>, AmbStoredLaunch<Places, 4,  8, 3>},
-  {AmbStoredLaunch<Places, 5,  4, 4>, AmbStoredLaunch<Places, 5,  8, 3>},
-  {AmbStoredLaunch<Places, 6,  4, 4>, AmbStoredLaunch<Places, 6,  8, 2>},
-  {AmbStoredLaunch<Places, 7,  4, 4>, AmbStoredLaunch<Places, 7,  8, 2>},
-  {AmbStoredLaunch<Places, 8,  4, 4>, AmbStoredLaunch<Places, 8,  8, 2>},
-  {AmbStoredLaunch<Places, 9,  4, 4>, AmbStoredLaunch<Places, 9,  8, 2>},
-  {AmbStoredLaunch<Places, 10, 4, 3>, AmbStoredLaunch<Places, 10, 8, 2>}
+const AmbLaunchers AmbLaunchersPositions = {
+  {AmbStoredLaunch<Positions, 1,  4, 6>, AmbStoredLaunch<Positions, 1,  8, 4>},
+  {AmbStoredLaunch<Positions, 2,  4, 5>, AmbStoredLaunch<Positions, 2,  8, 4>},
+  {AmbStoredLaunch<Positions, 3,  4, 4>, AmbStoredLaunch<Positions, 3,  8, 3>},
+  {AmbStoredLaunch<Positions, 4,  4, 4>, AmbStoredLaunch<Positions, 4,  8, 3>},
+  {AmbStoredLaunch<Positions, 5,  4, 4>, AmbStoredLaunch<Positions, 5,  8, 3>},
+  {AmbStoredLaunch<Positions, 6,  4, 4>, AmbStoredLaunch<Positions, 6,  8, 2>},
+  {AmbStoredLaunch<Positions, 7,  4, 4>, AmbStoredLaunch<Positions, 7,  8, 2>},
+  {AmbStoredLaunch<Positions, 8,  4, 4>, AmbStoredLaunch<Positions, 8,  8, 2>},
+  {AmbStoredLaunch<Positions, 9,  4, 4>, AmbStoredLaunch<Positions, 9,  8, 2>},
+  {AmbStoredLaunch<Positions, 10, 4, 3>, AmbStoredLaunch<Positions, 10, 8, 2>}
 };
 
 /* ------------------------------------------------- rounded values ------------------------------------------------- */

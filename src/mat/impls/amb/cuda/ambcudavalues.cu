@@ -120,7 +120,7 @@ static __global__ void __launch_bounds__(SYS_THREADS) AmbValuesRound(int64_t n, 
 #endif
 
 /* Codes one value, and a word of four values */
-struct MakePlaces {
+struct MakePositions {
   typedef uint8_t  Small;
   typedef unsigned Word;
   const SysTable  *table; /* in shared memory */
@@ -189,7 +189,7 @@ static SysStatus AmbValuesWrite(AmbDevice *A, const Source &S, void *small, cuda
   if (A->values.stored == SYS_STORAGE_PLACES) {
     if (!A->table) SYS_CALL(SysPoolAllocate(sizeof(*A->table), &A->table, A->stream));
     SYS_CUDA(cudaMemcpyAsync(A->table, &A->values.table, sizeof(*A->table), cudaMemcpyHostToDevice, stream));
-    return SysLaunch(AmbValuesQuads<MakePlaces>, blocks, AMB_VALUES_THREADS, 0, stream, A->layout, S, A->table, (uint8_t *)small);
+    return SysLaunch(AmbValuesQuads<MakePositions>, blocks, AMB_VALUES_THREADS, 0, stream, A->layout, S, A->table, (uint8_t *)small);
   }
 #if defined(SYS_HAVE_STORAGE_SINGLE)
   if (n && A->layout.block_size < AMB_QUAD_FLOATS) return SysLaunch(AmbValuesRound, SysBlocksLoop(n), SYS_THREADS, 0, stream, n, S, (float *)small);
@@ -295,7 +295,7 @@ SysStatus AmbDeviceRenew(AmbDevice *A, const AmbArrays *arrays, cudaStream_t str
 
 SysStatus AmbDeviceLaunch(const AmbDevice *A, int threads, int deep, int early, const AmbArrays *csr, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z, cudaStream_t stream)
 {
-  const AmbLaunchers *launchers = A->stored.stored == SYS_STORAGE_PLACES ? &AmbLaunchersPlaces : &AmbLaunchersPlain;
+  const AmbLaunchers *launchers = A->stored.stored == SYS_STORAGE_PLACES ? &AmbLaunchersPositions : &AmbLaunchersPlain;
 
   if (A->stencil.n) return AmbStencilLaunch(&A->stencil, A->layout.m, threads, early, csr, alpha, x, beta, y, z, stream);
 #if defined(SYS_HAVE_STORAGE_SINGLE)

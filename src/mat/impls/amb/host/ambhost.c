@@ -51,19 +51,19 @@ static inline __attribute__((always_inline)) SysInt AmbHostFillRow(const int b, 
     int64_t first;
 
     if (b == 1 && what == SYS_FILL_VALUES) {
-      SysValuesPut(stored, A->val, val + i, A->csr.a, A->place, k++);
+      SysValuesPut(stored, A->val, val + i, A->csr.a, A->position, k++);
       continue;
     }
     first = j[k] - T->col < top ? j[k] - T->col : top;
     if (what != SYS_FILL_VALUES) col[i] = (uint16_t)first;
     if (end - k >= b && j[k + b - 1] - T->col == first + b - 1 && j[k + b - 1] < T->hi) { /* a block without filling */
-      for (int q = 0; q < b && what != SYS_FILL_PATTERN; q++) SysValuesPut(stored, A->val, val + i * b + q, A->csr.a, A->place, k + q);
+      for (int q = 0; q < b && what != SYS_FILL_PATTERN; q++) SysValuesPut(stored, A->val, val + i * b + q, A->csr.a, A->position, k + q);
       k += b;
       continue;
     }
     for (int q = 0; q < b && what == SYS_FILL_ALL; q++) SysValuesPutZero(stored, A->val, val + i * b + q);
     do {
-      if (what != SYS_FILL_PATTERN) SysValuesPut(stored, A->val, val + i * b + (j[k] - T->col - first), A->csr.a, A->place, k);
+      if (what != SYS_FILL_PATTERN) SysValuesPut(stored, A->val, val + i * b + (j[k] - T->col - first), A->csr.a, A->position, k);
       k++;
     } while (k < end && (only || j[k] < T->hi) && j[k] - T->col < first + b);
   }
@@ -117,7 +117,7 @@ static void AmbHostFillSmall(const AmbHost *A, const AmbTile *T, SysInt *pos, Sy
 }
 
 /* Copies a scope's layout into the format's arrays */
-static void AmbHostPlaceScope(AmbHost *A, const AmbScope *L, const AmbScope *before)
+static void AmbHostPositionScope(AmbHost *A, const AmbScope *L, const AmbScope *before)
 {
   AmbTile *tile = A->tile + before->ntile;
 
@@ -166,7 +166,7 @@ static SysStatus AmbHostFill(AmbHost *A, int nworker, SysFill what, const AmbSco
     if (!pos) status = SYS_OUT_OF_MEMORY;
     for (int t = omp_get_thread_num(); t < A->nthread && !status; t += omp_get_num_threads()) {
       for (int64_t s = A->thread_scope[t]; s < A->thread_scope[t + 1]; s++) {
-        if (layout) AmbHostPlaceScope(A, layout + s, before + s);
+        if (layout) AmbHostPositionScope(A, layout + s, before + s);
         for (int64_t r = 0; r < A->scope && s * A->scope + r < A->csr.m; r++) pos[r] = A->csr.i[s * A->scope + r];
         for (int64_t k = A->scope_tile[s]; k < A->scope_tile[s + 1]; k++) (*(A->values.stored == SYS_STORAGE_PLAIN ? fill[A->block_size - 1] : AmbHostFillSmall))(A, A->tile + k, pos, what);
       }
@@ -233,13 +233,13 @@ static int AmbHostTablePays(const AmbHost *A, SysFill what, const AmbScope *layo
 /* Allocates the chosen storage of values, and finds their indices in a table */
 static SysStatus AmbHostChoose(AmbHost *A, int nworker, SysFill what)
 {
-  return SysValuesMakeRoom(&A->values, &A->csr, (size_t)(AMB_C * A->block_size * A->nstep), A->filled, what != SYS_FILL_ALL, nworker, &A->val, &A->place);
+  return SysValuesMakeRoom(&A->values, &A->csr, (size_t)(AMB_C * A->block_size * A->nstep), A->filled, what != SYS_FILL_ALL, nworker, &A->val, &A->position);
 }
 
-static void AmbHostDropPlaces(AmbHost *A)
+static void AmbHostDropPositions(AmbHost *A)
 {
-  SysRelease(A->place, (size_t)A->csr.nz);
-  A->place = NULL;
+  SysRelease(A->position, (size_t)A->csr.nz);
+  A->position = NULL;
 }
 
 /* Chooses the storage of values, and fills them in */
@@ -247,16 +247,16 @@ static SysStatus AmbHostFillAll(AmbHost *A, int nworker, SysFill what, const Amb
 {
   SysStatus status = AmbHostChoose(A, nworker, what);
 
-  if (!status && A->place && A->tries) {
+  if (!status && A->position && A->tries) {
     A->tries = 0;
     if (!AmbHostTablePays(A, what, layout, before)) {
-      AmbHostDropPlaces(A);
+      AmbHostDropPositions(A);
       A->values.most = 0;
       status         = AmbHostChoose(A, nworker, what);
     }
   }
   if (!status) status = AmbHostFill(A, nworker, what, layout, before);
-  AmbHostDropPlaces(A);
+  AmbHostDropPositions(A);
   if (!status && what != SYS_FILL_PATTERN) A->filled = 1;
   return status;
 }

@@ -98,10 +98,10 @@ typedef struct {
   uint16_t                 *col;
   void                     *val; /* in the storage values.stored */
   SysValuesChoice           values;
-  int                       filled; /* val holds values */
-  int                       tries;  /* AmbHostFillAll() times the table once, when all values first fit into it */
-  uint8_t                  *place;  /* while val is being filled: each entry's index in the table */
-  SysStretches              work;   /* for the transposed product */
+  int                       filled;   /* val holds values */
+  int                       tries;    /* AmbHostFillAll() times the table once, when all values first fit into it */
+  uint8_t                  *position; /* while val is being filled: each entry's index in the table */
+  SysStretches              work;     /* for the transposed product */
 } AmbHost;
 
 /* The kernels of one instruction set, instances of ambkernels.h */

@@ -31,7 +31,7 @@ SysStatus AmbWorkspaceCreate(int scope, int nsize, AmbWorkspace *w)
 /* Sorts rows [0, nrow) by descending number of blocks into w->order, stably; returns the number of nonempty rows */
 static int AmbLayoutSortRows(AmbWorkspace *w, const int32_t *count, int stride, int nrow)
 {
-  int32_t most = 0, place = 0;
+  int32_t most = 0, position = 0;
   int     filled = 0;
 
   for (int r = 0; r < nrow; r++) most = count[r * stride] > most ? count[r * stride] : most;
@@ -41,8 +41,8 @@ static int AmbLayoutSortRows(AmbWorkspace *w, const int32_t *count, int stride, 
   for (int32_t len = most; len >= 0; len--) {
     const int32_t n = w->bucket[len];
 
-    w->bucket[len] = place;
-    place += n;
+    w->bucket[len] = position;
+    position += n;
   }
   for (int r = 0; r < nrow; r++) w->order[w->bucket[count[r * stride]]++] = (uint16_t)r;
   return filled;

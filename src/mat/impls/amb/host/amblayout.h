@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   The places of the blocks of a matrix in the AMB format: the traffic model, and the layout of a scope
+   The positions of the blocks of a matrix in the AMB format: the traffic model, and the layout of a scope
 */
 #pragma once
 

@@ -66,7 +66,7 @@ SysStatus CcooDeviceChooseValues(const SysCSR *, const CcooParams *, CcooDeviceC
 SysStatus CcooDeviceFillValues(const SysCSR *, const CcooDeviceChunks *, cudaStream_t);
 
 /* Sets each chunk's first offset or first value, and the total bytes */
-SysStatus CcooDevicePlace(CcooDeviceChunks *, int values, int64_t *bytes, cudaStream_t);
+SysStatus CcooDevicePosition(CcooDeviceChunks *, int values, int64_t *bytes, cudaStream_t);
 
 SysStatus CcooDeviceLaunch(const CcooLayout *, int atomics, const AmbArrays *, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z, cudaStream_t);
 

@@ -144,7 +144,7 @@ static __global__ void CcooLayoutSizes(const CcooLayout L, int values, int64_t *
   }
 }
 
-static __global__ void CcooLayoutPlaces(const CcooLayout L, int values, const int64_t *begin)
+static __global__ void CcooLayoutPositions(const CcooLayout L, int values, const int64_t *begin)
 {
   SYS_FOR_EACH(c, L.nchunk)
   {
@@ -153,7 +153,7 @@ static __global__ void CcooLayoutPlaces(const CcooLayout L, int values, const in
   }
 }
 
-SysStatus CcooDevicePlace(CcooDeviceChunks *C, int values, int64_t *bytes, cudaStream_t stream)
+SysStatus CcooDevicePosition(CcooDeviceChunks *C, int values, int64_t *bytes, cudaStream_t stream)
 {
   const CcooLayout &L    = C->layout;
   const int         n    = (int)L.nchunk + 1;
@@ -165,7 +165,7 @@ SysStatus CcooDevicePlace(CcooDeviceChunks *C, int values, int64_t *bytes, cudaS
   SYS_CALL(SysDeviceAllocate(&s.memory, 2 * list + room));
   SYS_CALL(SysLaunch(CcooLayoutSizes, SysBlocksLoop(n), SYS_THREADS, 0, stream, L, values, (int64_t *)s.memory));
   SYS_CUDA(SysExclusiveSum(s.memory + 2 * list, room, (int64_t *)s.memory, (int64_t *)(s.memory + list), n, stream));
-  SYS_CALL(SysLaunch(CcooLayoutPlaces, SysBlocksLoop(n), SYS_THREADS, 0, stream, L, values, (int64_t *)(s.memory + list)));
+  SYS_CALL(SysLaunch(CcooLayoutPositions, SysBlocksLoop(n), SYS_THREADS, 0, stream, L, values, (int64_t *)(s.memory + list)));
   SYS_CUDA(cudaMemcpyAsync(bytes, s.memory + list + sizeof(int64_t) * L.nchunk, sizeof(*bytes), cudaMemcpyDeviceToHost, stream));
   SYS_CUDA(cudaStreamSynchronize(stream));
   return *bytes / CCOO_ENTRY_BYTES > UINT32_MAX ? SYS_TOO_LARGE : SYS_SUCCESS;
@@ -221,7 +221,7 @@ SysStatus CcooDeviceLayout(const SysCSR *csr, const CcooParams *p, CcooDeviceChu
   SYS_CALL(SysLaunch(CcooLayoutReach, L->nchunk, CCOO_REACH_THREADS, 0, stream, *L, csr->j));
   SYS_CALL(SysLaunch(CcooLayoutFormats, SysBlocksLoop(L->nchunk), SYS_THREADS, 0, stream, *L));
   SYS_CALL(SysLaunch(CcooLayoutOrigins, SysBlocksLoop(L->nchunk), SYS_THREADS, 0, stream, *L));
-  return CcooDevicePlace(C, 0, &C->nindex, stream);
+  return CcooDevicePosition(C, 0, &C->nindex, stream);
 }
 
 /* Fills a chunk's offsets; one thread a group */
@@ -245,12 +245,12 @@ static __global__ void CcooLayoutFill(const CcooLayout L, const int *i, const in
   first = i[r] + (int)(K * (group - before[r]));
   pad   = i[r + 1] > i[r] ? j[i[r + 1] - 1] - (int)h.col : 0;
   for (int k = 0; k < K; k++) {
-    const unsigned offset = (unsigned)(first + k < i[r + 1] ? j[first + k] - (int)h.col : pad);
-    const size_t   place  = (size_t)k * ngroup + g;
+    const unsigned offset   = (unsigned)(first + k < i[r + 1] ? j[first + k] - (int)h.col : pad);
+    const size_t   position = (size_t)k * ngroup + g;
 
-    if (width == 0) col[place] = (uint8_t)offset;
-    else if (width == 1) ((uint16_t *)col)[place] = (uint16_t)offset;
-    else ((uint32_t *)col)[place] = offset;
+    if (width == 0) col[position] = (uint8_t)offset;
+    else if (width == 1) ((uint16_t *)col)[position] = (uint16_t)offset;
+    else ((uint32_t *)col)[position] = offset;
   }
 }
 

@@ -21,9 +21,9 @@
 template <int U, bool TABLE, typename T>
 static __device__ __forceinline__ SysScalar CcooMultEntries(const CcooLayout &L, const T *col, const void *value, int n, const SysScalar *x)
 {
-  const uint8_t   *place = (const uint8_t *)value;
-  const SysScalar *val   = (const SysScalar *)value;
-  SysScalar        sum   = 0;
+  const uint8_t   *position = (const uint8_t *)value;
+  const SysScalar *val      = (const SysScalar *)value;
+  SysScalar        sum      = 0;
 
   for (int k = 0; k < L.k; k += U) {
     T         offset[U];
@@ -33,7 +33,7 @@ static __device__ __forceinline__ SysScalar CcooMultEntries(const CcooLayout &L,
 #pragma unroll
     for (int u = 0; u < U; u++) {
       offset[u] = __ldcs(col + (size_t)(k + u) * n);
-      if (TABLE) p[u] = __ldcs(place + (size_t)(k + u) * n);
+      if (TABLE) p[u] = __ldcs(position + (size_t)(k + u) * n);
       else v[u] = __ldcs(val + (size_t)(k + u) * n);
     }
 #pragma unroll
@@ -84,7 +84,7 @@ static __device__ bool CcooMultLastPart(const CcooLayout &L, unsigned c, bool co
   return true;
 }
 
-template <int U, bool ADD, bool ATOMICS>
+template <int U, bool ATOMICS>
 static __global__ void CcooMult(const __grid_constant__ CcooLayout L, const __grid_constant__ AmbArrays csr, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z)
 {
   __shared__ SysScalar first[CCOO_MAX_B / SYS_WARP];
@@ -139,7 +139,7 @@ static __global__ void CcooMult(const __grid_constant__ CcooLayout L, const __gr
   } else if (h.format & CCOO_GOES_ON && row == L.chunk[c + 1].row) {
     if (!CcooMultLastPart(L, c, false, &sum)) return;
   }
-  z[row] = ADD ? alpha * sum + beta * y[row] : alpha * sum;
+  z[row] = beta == 0 ? alpha * sum : alpha * sum + beta * y[row];
 }
 
 static __global__ void CcooMultStart(int64_t m, SysScalar beta, const SysScalar *y, SysScalar *z)
@@ -150,9 +150,7 @@ static __global__ void CcooMultStart(int64_t m, SysScalar beta, const SysScalar 
 template <int U>
 static SysStatus CcooMultLaunch(const CcooLayout *L, int atomics, const AmbArrays *csr, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z, cudaStream_t stream)
 {
-  const auto kernel = atomics ? CcooMult<U, false, true> : beta == 0 ? CcooMult<U, false, false> : CcooMult<U, true, false>;
-
-  return SysLaunch(kernel, L->nchunk, L->b, 0, stream, *L, *csr, alpha, x, beta, y, z);
+  return SysLaunch(atomics ? CcooMult<U, true> : CcooMult<U, false>, L->nchunk, L->b, 0, stream, *L, *csr, alpha, x, beta, y, z);
 }
 
 static int CcooMultAtOnce(int k)

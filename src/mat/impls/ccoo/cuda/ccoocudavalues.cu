@@ -137,7 +137,7 @@ SysStatus CcooDeviceChooseValues(const SysCSR *csr, const CcooParams *p, CcooDev
   SYS_CUDA(cudaStreamSynchronize(stream));
   for (int f = 0; f < CCOO_FORMATS; f++) C->count[f] = (int64_t)count[f];
   C->ntable = T->n;
-  return CcooDevicePlace(C, 1, &C->nvalue, stream);
+  return CcooDevicePosition(C, 1, &C->nvalue, stream);
 }
 
 /* Stores a chunk's values; one thread a group */
@@ -145,10 +145,10 @@ static __global__ void CcooValuesFill(const CcooLayout L, const int *i, const Sy
 {
   __shared__ SysTable T;
   const unsigned      c = blockIdx.x, g = threadIdx.x;
-  const CcooChunk     h     = L.chunk[c];
-  uint8_t            *place = L.value + (size_t)CCOO_ENTRY_BYTES * h.value;
-  const SysScalar     zero  = 0;
-  const int           n     = CcooGroupsOf(L, c);
+  const CcooChunk     h        = L.chunk[c];
+  uint8_t            *position = L.value + (size_t)CCOO_ENTRY_BYTES * h.value;
+  const SysScalar     zero     = 0;
+  const int           n        = CcooGroupsOf(L, c);
   int                 row, first;
 
   if (h.format & CCOO_TABLE) { /* uniform in the block */
@@ -160,8 +160,8 @@ static __global__ void CcooValuesFill(const CcooLayout L, const int *i, const Sy
   for (int k = 0; k < L.k; k++) {
     const SysScalar *v = first + k < i[row + 1] ? a + first + k : &zero;
 
-    if (h.format & CCOO_TABLE) place[(size_t)k * n + g] = (uint8_t)SysTableFind(&T, v);
-    else ((SysScalar *)place)[(size_t)k * n + g] = *v;
+    if (h.format & CCOO_TABLE) position[(size_t)k * n + g] = (uint8_t)SysTableFind(&T, v);
+    else ((SysScalar *)position)[(size_t)k * n + g] = *v;
   }
 }
 

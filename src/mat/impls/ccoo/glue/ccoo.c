@@ -207,7 +207,7 @@ static PetscErrorCode CcooSetFromOptions(void *params, MatShadowTune *tune, Pets
   q.table = PETSC_TRUE;
   PetscCall(PetscOptionsInt("-mat_ccoo_block", "Groups of a chunk, 32, 64, 128 or 256; 0: chosen", "MatCCOOSetChunk", q.block, &q.block, NULL));
   PetscCall(PetscOptionsInt("-mat_ccoo_items", "Entries of a group, 1, 2, 4 or 8; 0: chosen", "MatCCOOSetChunk", q.items, &q.items, NULL));
-  PetscCall(PetscOptionsBool("-mat_ccoo_table", "Store values by their places in a table where they repeat", "MatCCOOSetTable", q.table, &q.table, NULL));
+  PetscCall(PetscOptionsBool("-mat_ccoo_table", "Store values by their positions in a table where they repeat", "MatCCOOSetTable", q.table, &q.table, NULL));
   PetscCall(PetscOptionsBool("-mat_ccoo_atomics", "On a GPU, add the sums of warps by atomics, in any order", "MatCCOOSetAtomics", q.atomics, &q.atomics, NULL));
   PetscCall(CcooCheckParams(PETSC_COMM_SELF, &q));
   *p = q;
@@ -257,13 +257,13 @@ PetscErrorCode MatCCOOSetChunk(Mat A, PetscInt block, PetscInt items)
 }
 
 /*@
-  MatCCOOSetTable - sets whether a `MATCCOO` matrix may store values by their places in a table
+  MatCCOOSetTable - sets whether a `MATCCOO` matrix may store values by their positions in a table
 
   Logically Collective
 
   Input Parameters:
 + A     - the matrix; nothing happens if it is not of type `MATCCOO`
-- table - `PETSC_TRUE` (the default) if chunks whose values are all in a table of up to 256 values store their places, of a byte each
+- table - `PETSC_TRUE` (the default) if chunks whose values are all in a table of up to 256 values store their positions, of a byte each
 
   Options Database Key:
 . -mat_ccoo_table <bool> - the same for matrices created later
@@ -333,7 +333,7 @@ static const char *const CcooOptions[] = {"mat_ccoo_block", "mat_ccoo_items", "m
 .  -mat_shadow_device <auto,cpu,gpu> - where the matrix is stored
 .  -mat_ccoo_block <block>         - groups of a chunk
 .  -mat_ccoo_items <items>         - entries of a group
-.  -mat_ccoo_table <bool>          - store values by their places in a table where they repeat
+.  -mat_ccoo_table <bool>          - store values by their positions in a table where they repeat
 -  -mat_ccoo_atomics <bool>        - on a GPU, add the sums of warps by atomics, in any order
 
    Level: beginner

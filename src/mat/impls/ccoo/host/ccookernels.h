@@ -149,12 +149,12 @@ static SYS_INLINE uint64_t CcooEnds(const uint8_t *row, int n)
 #if defined(CCOO_VECTORS) && !defined(__AVX512F__)
   #define CCOO_REGISTER
 /* Decodes n values through a table in registers */
-static SYS_NOINLINE void SYS_ISA_NAME(DecodeRegister)(const SysTable *T, int n, const uint8_t *place, SysScalar *a)
+static SYS_NOINLINE void SYS_ISA_NAME(DecodeRegister)(const SysTable *T, int n, const uint8_t *position, SysScalar *a)
 {
   const __m256 t = _mm256_loadu_ps((const float *)T->value);
 
   #if defined(SYS_SINGLE)
-  for (int k = 0; k < n; k += 8) _mm256_storeu_ps(a + k, _mm256_permutevar8x32_ps(t, _mm256_cvtepu8_epi32(_mm_loadl_epi64((const __m128i *)(place + k)))));
+  for (int k = 0; k < n; k += 8) _mm256_storeu_ps(a + k, _mm256_permutevar8x32_ps(t, _mm256_cvtepu8_epi32(_mm_loadl_epi64((const __m128i *)(position + k)))));
   #else
   const __m256i lo   = _mm256_setr_epi32(~255, ~255, ~255 | 1, ~255 | 1, ~255 | 2, ~255 | 2, ~255 | 3, ~255 | 3); /* each index twice, and zeros */
   const __m256i four = _mm256_set1_epi32(4), odd = _mm256_set1_epi64x(INT64_C(1) << 32);
@@ -162,7 +162,7 @@ static SYS_NOINLINE void SYS_ISA_NAME(DecodeRegister)(const SysTable *T, int n, 
   for (int k = 0; k < n; k += 8) {
     int64_t q;
 
-    __builtin_memcpy(&q, place + k, sizeof(q));
+    __builtin_memcpy(&q, position + k, sizeof(q));
     for (int h = 0; h < 2; h++) {
       const __m256i p = _mm256_shuffle_epi8(_mm256_set1_epi64x(q), h ? _mm256_add_epi32(lo, four) : lo);
 

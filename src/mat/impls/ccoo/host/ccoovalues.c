@@ -43,22 +43,22 @@ SysStatus CcooValuesChoose(const CcooHost *A, const SysCSR *csr, int nworker, Cc
 
 static void CcooValuesFill(const CcooHost *A, const SysCSR *csr, int64_t c)
 {
-  const CcooChunk *h      = A->chunk + c;
-  const int        K      = A->params.k;
-  const int64_t    ngroup = CcooGroups(A, c);
-  const int        pad    = SysTableFind(A->table, &zero);
-  uint8_t         *place  = A->value + (int64_t)CCOO_ENTRY_BYTES * h->value;
-  SysScalar       *val    = (SysScalar *)place;
-  SysInt           k      = A->entry[c];
-  int64_t          g      = 0;
+  const CcooChunk *h        = A->chunk + c;
+  const int        K        = A->params.k;
+  const int64_t    ngroup   = CcooGroups(A, c);
+  const int        pad      = SysTableFind(A->table, &zero);
+  uint8_t         *position = A->value + (int64_t)CCOO_ENTRY_BYTES * h->value;
+  SysScalar       *val      = (SysScalar *)position;
+  SysInt           k        = A->entry[c];
+  int64_t          g        = 0;
 
   for (int64_t r = h->row; g < ngroup; r++) {
     const SysInt  end = csr->i[r + 1] < A->entry[c + 1] ? csr->i[r + 1] : A->entry[c + 1];
     const int64_t n = r == csr->m - 1 ? ngroup - g : CcooRowGroups(end - k, K), first = g * K, filled = first + end - k, last = (g + n) * K;
 
     if (h->format & CCOO_TABLE) {
-      SysTableEncode(A->table, end - k, csr->a + k, place + first);
-      if (last > filled) memset(place + filled, pad, (size_t)(last - filled));
+      SysTableEncode(A->table, end - k, csr->a + k, position + first);
+      if (last > filled) memset(position + filled, pad, (size_t)(last - filled));
     } else {
       if (end > k) memcpy(val + first, csr->a + k, sizeof(*val) * (size_t)(end - k));
       for (int64_t p = filled; p < last; p++) val[p] = 0;

@@ -89,13 +89,13 @@ static SYS_INLINE void RunTurn(int64_t rows, int64_t n, const double *b, double 
 }
 
 /* Two vectors hold the eight lanes. Consecutive entries of B add to consecutive sums, which stay in registers. */
-static SYS_INLINE void RunAdd(const int some, int64_t n, double (*f)[SPGEMM_LANES], double (*turned)[SPGEMM_LANES], double (*next)[SPGEMM_LANES], const uint16_t *place, double (*sum)[SPGEMM_LANES])
+static SYS_INLINE void RunAdd(const int some, int64_t n, double (*f)[SPGEMM_LANES], double (*turned)[SPGEMM_LANES], double (*next)[SPGEMM_LANES], const uint16_t *position, double (*sum)[SPGEMM_LANES])
 {
   for (int half = 0; half < SPGEMM_LANES; half += 4) {
     const __m256d f0 = _mm256_load_pd(f[0] + half), f1 = some > 1 ? _mm256_load_pd(f[1] + half) : f0, f2 = some > 2 ? _mm256_load_pd(f[2] + half) : f0;
 
     for (int64_t q = 0; q < n;) {
-      int64_t p  = place[q];
+      int64_t p  = position[q];
       __m256d s0 = _mm256_load_pd(sum[p] + half), s1 = _mm256_load_pd(sum[p + 1] + half), s2;
 
       do {
@@ -109,7 +109,7 @@ static SYS_INLINE void RunAdd(const int some, int64_t n, double (*f)[SPGEMM_LANE
         s0 = s1;
         s1 = s2;
         q++;
-      } while (q < n && place[q] == p);
+      } while (q < n && position[q] == p);
       if (some > 1) _mm256_store_pd(sum[p] + half, s0);
       if (some > 2) _mm256_store_pd(sum[p + 1] + half, s1);
     }

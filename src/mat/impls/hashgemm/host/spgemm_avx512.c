@@ -79,9 +79,9 @@ static SYS_INLINE int64_t ListBlock(uint64_t *mask, SysInt col, uint64_t *bits, 
 
 static SYS_INLINE void EmitWord(uint64_t bits, SysInt col, SysInt *j)
 {
-  const __m512i place = _mm512_set_epi8(63, 62, 61, 60, 59, 58, 57, 56, 55, 54, 53, 52, 51, 50, 49, 48, 47, 46, 45, 44, 43, 42, 41, 40, 39, 38, 37, 36, 35, 34, 33, 32, 31, 30, 29, 28, 27, 26, 25, 24, 23, 22, 21, 20, 19, 18, 17, 16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
-  __m512i       set   = _mm512_maskz_compress_epi8(bits, place);
-  int           n     = __builtin_popcountll(bits);
+  const __m512i position = _mm512_set_epi8(63, 62, 61, 60, 59, 58, 57, 56, 55, 54, 53, 52, 51, 50, 49, 48, 47, 46, 45, 44, 43, 42, 41, 40, 39, 38, 37, 36, 35, 34, 33, 32, 31, 30, 29, 28, 27, 26, 25, 24, 23, 22, 21, 20, 19, 18, 17, 16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
+  __m512i       set      = _mm512_maskz_compress_epi8(bits, position);
+  int           n        = __builtin_popcountll(bits);
 
 #if defined(SYS_INT64)
   for (;; n -= 8, j += 8) {
@@ -491,7 +491,7 @@ static SYS_INLINE int64_t ShortEight(const int single, const SpgemmProduct *P, S
   return length;
 }
 
-/* Returns sorted values at up to eight places */
+/* Returns sorted values at up to eight positions */
 static SYS_INLINE __m512d ShortPick(const int vectors, __m512i at, const __m512d *val)
 {
   const __m512d x = _mm512_permutex2var_pd(val[0], at, val[1]);
@@ -696,12 +696,12 @@ static SYS_INLINE void RunTurn(int64_t rows, int64_t n, const double *b, double 
   /* A macro, because clang requires a constant k before inlining */
   #define RUN_NEXT(k, v, next) _mm512_castsi512_pd(_mm512_alignr_epi64(_mm512_castpd_si512(next), _mm512_castpd_si512(v), k))
 
-static SYS_INLINE void RunAdd(const int some, int64_t n, double (*f)[SPGEMM_LANES], double (*turned)[SPGEMM_LANES], double (*next)[SPGEMM_LANES], const uint16_t *place, double (*sum)[SPGEMM_LANES])
+static SYS_INLINE void RunAdd(const int some, int64_t n, double (*f)[SPGEMM_LANES], double (*turned)[SPGEMM_LANES], double (*next)[SPGEMM_LANES], const uint16_t *position, double (*sum)[SPGEMM_LANES])
 {
   const __m512d f0 = _mm512_load_pd(f[0]), f1 = some > 1 ? _mm512_load_pd(f[1]) : f0, f2 = some > 2 ? _mm512_load_pd(f[2]) : f0;
 
   for (int64_t q = 0; q < n;) {
-    int64_t p  = place[q];
+    int64_t p  = position[q];
     __m512d s0 = _mm512_load_pd(sum[p]), s1 = _mm512_load_pd(sum[p + 1]), s2;
 
     do {
@@ -715,7 +715,7 @@ static SYS_INLINE void RunAdd(const int some, int64_t n, double (*f)[SPGEMM_LANE
       s0 = s1;
       s1 = s2;
       q++;
-    } while (q < n && place[q] == p);
+    } while (q < n && position[q] == p);
     if (some > 1) _mm512_store_pd(sum[p], s0);
     if (some > 2) _mm512_store_pd(sum[p + 1], s1);
   }

@@ -543,7 +543,7 @@ static SysStatus ChainRevalueParts(const Spgemm *S, int last, const SpgemmProduc
 
       if (status || r == to) continue;
       if (Q.placed) Q.placed += t;
-      if (Q.places) Q.places += step->placed[t];
+      if (Q.positions) Q.positions += step->placed[t];
       if (!last) ChainRowsExpand(rows, t - begin, r, to, P->i, P->j);
       else {
         const SysInt s = P->A.i[r];

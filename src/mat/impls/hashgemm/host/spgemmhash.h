@@ -196,7 +196,7 @@ static SYS_INLINE SysStatus HeapRow(const int fill, const SpgemmProduct *P, cons
   return SYS_SUCCESS;
 }
 
-/* Computes values of a known pattern, with a table from columns to places in the row */
+/* Computes values of a known pattern, with a table from columns to positions in the row */
 static SYS_INLINE SysStatus HashRevalue(const SpgemmProduct *P, const Row *row, SpgemmWork *w, int64_t n, const SysInt *j, SysScalar *a)
 {
   const SysStatus status = HashSize(w, n, SPGEMM_PLACES);
@@ -206,17 +206,17 @@ static SYS_INLINE SysStatus HashRevalue(const SpgemmProduct *P, const Row *row, 
   for (int64_t q = 0; q < n; q++) {
     const uint64_t c = Probe(0, w, j[q], &found);
 
-    w->key[c]   = j[q];
-    w->place[c] = q;
-    w->slot[q]  = c;
-    a[q]        = 0;
+    w->key[c]      = j[q];
+    w->position[c] = q;
+    w->slot[q]     = c;
+    a[q]           = 0;
   }
   for (SysInt k = row->k; k < row->end; k++) {
     const SysInt    end = P->B.i[P->A.j[k] + 1];
     const SysScalar s   = P->A.a[k];
 
     PrefetchRow(P, k);
-    for (SysInt q = P->B.i[P->A.j[k]]; q < end; q++) a[w->place[Probe(0, w, P->B.j[q], &found)]] += s * P->B.a[q];
+    for (SysInt q = P->B.i[P->A.j[k]]; q < end; q++) a[w->position[Probe(0, w, P->B.j[q], &found)]] += s * P->B.a[q];
   }
   for (int64_t q = 0; q < n; q++) w->key[w->slot[q]] = -1;
   return SYS_SUCCESS;

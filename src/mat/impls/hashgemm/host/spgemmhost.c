@@ -178,7 +178,7 @@ static SysStatus SpgemmRun(Spgemm *S, const SpgemmStep *step, const SpgemmProduc
 
       if (status) continue;
       if (Q.placed) Q.placed += t;
-      if (Q.places) Q.places += step->placed[t];
+      if (Q.positions) Q.positions += step->placed[t];
       status = kernel(&Q, step->cuts[t], step->cuts[t + 1], &w);
     }
     SpgemmWorkEnd(&w, &bytes, &n, r);
@@ -316,7 +316,7 @@ void SpgemmWorksEnd(Spgemm *S, SpgemmWork *works, int made)
   if (made) S->info.products += n;
 }
 
-/* Computes each part's rows in thread memory, which stays in the caches, and appends them to the previous part's. A part's place is known when its
+/* Computes each part's rows in thread memory, which stays in the caches, and appends them to the previous part's. A part's position is known when its
    predecessor is done; threads take parts in order. One thread computes them in place. */
 SysStatus SpgemmMakeParts(const Spgemm *S, const SpgemmProduct *P, const SpgemmStep *step, int first, int last, int64_t *end, SpgemmWork *works)
 {
@@ -618,8 +618,8 @@ static SysStatus SpgemmFillKeep(Spgemm *S, const SysCSR *A, const SysCSR *B, con
   return status;
 }
 
-/* Allocates the products' places if they are in proportion; otherwise each pass looks them up. placed[t]: part t's first place. */
-static void SpgemmAllocatePlaces(Spgemm *S, SpgemmStep *step, const SpgemmProduct *P)
+/* Allocates the products' positions if they are in proportion; otherwise each pass looks them up. placed[t]: part t's first place. */
+static void SpgemmAllocatePositions(Spgemm *S, SpgemmStep *step, const SpgemmProduct *P)
 {
   const double entries = (double)P->A.i[P->A.m] + (double)P->B.i[P->B.m] + step->nonzeros;
   int64_t      sum     = 0;
@@ -630,19 +630,19 @@ static void SpgemmAllocatePlaces(Spgemm *S, SpgemmStep *step, const SpgemmProduc
     step->placed[t] = sum;
     sum += n;
   }
-  step->size_places = sizeof(*step->places) * (size_t)sum;
-  if (!sum || (double)step->size_places > SPGEMM_PLACES_RATIO * entries * (double)(sizeof(*P->j) + sizeof(*P->a))) return;
-  step->places = SpgemmAllocate(step->size_places);
-  if (step->places) SpgemmAccount(S, (double)step->size_places);
+  step->size_positions = sizeof(*step->positions) * (size_t)sum;
+  if (!sum || (double)step->size_positions > SPGEMM_PLACES_RATIO * entries * (double)(sizeof(*P->j) + sizeof(*P->a))) return;
+  step->positions = SpgemmAllocate(step->size_positions);
+  if (step->positions) SpgemmAccount(S, (double)step->size_positions);
 }
 
-static void SpgemmDropPlaces(Spgemm *S, SpgemmStep *step)
+static void SpgemmDropPositions(Spgemm *S, SpgemmStep *step)
 {
-  if (step->places) SpgemmAccount(S, -(double)step->size_places);
-  SpgemmRelease(step->places, step->size_places);
+  if (step->positions) SpgemmAccount(S, -(double)step->size_positions);
+  SpgemmRelease(step->positions, step->size_positions);
   free(step->placed);
-  step->places = NULL;
-  step->placed = NULL;
+  step->positions = NULL;
+  step->placed    = NULL;
 }
 
 /* Frees all but the options and the figures */
@@ -658,7 +658,7 @@ static void SpgemmReset(Spgemm *S)
     SpgemmRelease(S->step[k].same, (size_t)S->step[k].rowsB);
     SpgemmRelease(S->step[k].shift, (size_t)S->step[k].rowsB);
     SpgemmReleaseEntries(&S->step[k]);
-    SpgemmDropPlaces(S, &S->step[k]);
+    SpgemmDropPositions(S, &S->step[k]);
     free(S->step[k].bound);
     free(S->step[k].cuts);
   }
@@ -674,21 +674,21 @@ SysStatus SpgemmFill(Spgemm *S, const SysCSR *A, const SysCSR *B, const SysCSR *
   if (status || S->bytes < SPGEMM_PLAN_BYTES || S->bytes < SPGEMM_PLAN_RATIO * (SysCSRBytes(A) + SysCSRBytes(B) + result)) return status;
   SpgemmReset(S);
   S->info.bytes_kept = 0;
-  S->options.room    = NULL; /* new values have their place */
+  S->options.room    = NULL; /* new values go to known positions */
   return SYS_SUCCESS;
 }
 
 void SpgemmRevalueBegin(Spgemm *S, SpgemmStep *step, SpgemmProduct *P)
 {
   if (step->again == 0) P->placed = step->placed = calloc((size_t)step->npart, sizeof(*step->placed));
-  if (step->again == 1 && step->placed) SpgemmAllocatePlaces(S, step, P);
-  P->places = step->places;
-  P->known  = step->again > 1;
+  if (step->again == 1 && step->placed) SpgemmAllocatePositions(S, step, P);
+  P->positions = step->positions;
+  P->known     = step->again > 1;
 }
 
 void SpgemmRevalueEnd(Spgemm *S, SpgemmStep *step, SysStatus status)
 {
-  if (status) SpgemmDropPlaces(S, step);
+  if (status) SpgemmDropPositions(S, step);
   if (step->again < 2) step->again++;
 }
 

@@ -19,7 +19,7 @@
 
    Work space. A thread's SpgemmWork: a window of at most SPGEMM_WINDOWS bytes over all threads, a hash table of the longest row, lists of up to
    SPGEMM_LISTED_PRODUCTS products. A copied result releases the first copy page by page, so that both need little more than one. New values may keep the
-   places of products, 2 bytes each, at most three times the memory of operands and result.
+   positions of products, 2 bytes each, at most three times the memory of operands and result.
 
    Complexity. O(products) time, plus O(window / 512) a dense row; a hash row is sorted by radix.
 
@@ -69,7 +69,7 @@ typedef struct {
 typedef struct {
   double      products;     /* multiplications of all factors */
   double      nonzeros;     /* of the result */
-  double      bytes_kept;   /* for new values, 0 if SpgemmFill() freed them: intermediate results, permutations, places, the order of rows */
+  double      bytes_kept;   /* for new values, 0 if SpgemmFill() freed them: intermediate results, permutations, positions, the order of rows */
   double      bytes_peak;   /* peak of allocations besides the result, including bytes_kept */
   double      bytes_asked;  /* on a device: bytes that could not be allocated */
   double      rows[9];      /* on the host by SpgemmAccumulator, [0]: copied; on a device by SpgemmDeviceRows */

@@ -47,7 +47,7 @@ typedef struct {
   uint64_t   size, capacity; /* slots in use and allocated: powers of two */
   SysInt    *key;            /* -1: free */
   SysScalar *val;
-  int64_t   *place;
+  int64_t   *position;
   int64_t    nslot; /* length of the next two */
   uint64_t  *slot, *sorted;
   /* stamps */
@@ -58,9 +58,9 @@ typedef struct {
   int64_t            nheap;
   struct SpgemmHeap *heap;
   /* runs of rows */
-  uint16_t *rank; /* the place of a window's column in the row */
+  uint16_t *rank; /* the position of a window's column in the row */
   int64_t   nrank;
-  uint16_t *list; /* the place of each product */
+  uint16_t *list; /* the position of each product */
   int64_t   nlist;
   SysScalar (*run)[SPGEMM_LANES];
   int64_t nrun;
@@ -110,9 +110,9 @@ typedef struct {
   SysInt           *i;         /* counting: i[r + 1] becomes the length of row r */
   SysInt           *j;
   SysScalar        *a;
-  int64_t          *placed; /* new values: counts the products of rows with places unless NULL */
-  uint16_t         *places; /* the place of each of these products in its row, or NULL */
-  int               known;  /* places are known; 0: look them up and store them */
+  int64_t          *placed;    /* new values: counts the products of rows with positions unless NULL */
+  uint16_t         *positions; /* the position of each of these products in its row, or NULL */
+  int               known;     /* positions are known; 0: look them up and store them */
 } SpgemmProduct;
 
 /* The kernels of one instruction set, instances of spgemmkernels.h, for rows first <= r < last */

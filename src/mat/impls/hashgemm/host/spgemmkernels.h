@@ -425,8 +425,8 @@ static SYS_INLINE void BriefAdd(const SpgemmProduct *P, const Row *row, SpgemmWo
 
 static SysStatus SYS_ISA_NAME(Revalue)(const SpgemmProduct *P, int64_t first, int64_t last, SpgemmWork *w)
 {
-  const int briefs = SPGEMM_SHORT && P->lengthB <= SPGEMM_BRIEF_LENGTH && P->lengthB * (double)P->A.i[P->A.m] >= SPGEMM_BRIEF_RATIO * (double)P->i[P->A.m];
-  uint16_t *place  = P->places;
+  const int briefs   = SPGEMM_SHORT && P->lengthB <= SPGEMM_BRIEF_LENGTH && P->lengthB * (double)P->A.i[P->A.m] >= SPGEMM_BRIEF_RATIO * (double)P->i[P->A.m];
+  uint16_t *position = P->positions;
   int64_t   placed = 0, end = first, g;
 
   for (int64_t r = first; r < last; r += g) {
@@ -460,8 +460,8 @@ static SysStatus SYS_ISA_NAME(Revalue)(const SpgemmProduct *P, int64_t first, in
 
       if (RowReach(&row) <= SPGEMM_GROUP_SUMS / SPGEMM_GROUP_ROWS) g = Group(P, r, end);
       if (g == 1 && n <= PLACES_ROW && !brief) {
-        if (P->places) {
-          status = PlacedRow(P, &row, w, n, j, a, &place);
+        if (P->positions) {
+          status = PlacedRow(P, &row, w, n, j, a, &position);
           if (status) return status;
           continue;
         }

@@ -38,16 +38,16 @@ SysStatus SpgemmTransposeCreate(const SysCSR *A, int threads, int values, Spgemm
 {
   const int     nthread = SpgemmTransposeThreads(A, threads);
   const int64_t n = A->n, nz = A->i[A->m];
-  const size_t  size  = sizeof(SysInt) * (n + 1) * nthread;
-  SysInt       *place = SpgemmAllocate(size), sum = 0;
+  const size_t  size     = sizeof(SysInt) * (n + 1) * nthread;
+  SysInt       *position = SpgemmAllocate(size), sum = 0;
   SysInt       *i = SpgemmAllocate(sizeof(*i) * (n + 1)), *j = SpgemmAllocate(sizeof(*j) * nz), *from = SpgemmAllocate(sizeof(*from) * nz);
   SysScalar    *a    = values ? SpgemmAllocate(sizeof(*a) * nz) : NULL;
   int64_t      *cuts = malloc(sizeof(*cuts) * (nthread + 1));
 
   transpose->T    = (SysCSR){n, A->m, nz, i, j, a};
   transpose->from = from;
-  if (!place || !cuts || !i || !j || !from || (values && !a)) {
-    SpgemmRelease(place, size);
+  if (!position || !cuts || !i || !j || !from || (values && !a)) {
+    SpgemmRelease(position, size);
     free(cuts);
     SpgemmTransposeDestroy(transpose);
     return SYS_OUT_OF_MEMORY;
@@ -55,14 +55,14 @@ SysStatus SpgemmTransposeCreate(const SysCSR *A, int threads, int values, Spgemm
   SpgemmCut(A->m, A->i, nthread, cuts);
 #pragma omp parallel num_threads(nthread) if (nthread > 1)
   for (int t = omp_get_thread_num(); t < nthread; t += omp_get_num_threads()) {
-    SysInt *p = place + (n + 1) * t;
+    SysInt *p = position + (n + 1) * t;
 
     for (SysInt k = A->i[cuts[t]]; k < A->i[cuts[t + 1]]; k++) p[A->j[k]]++;
   }
   for (int64_t c = 0; c < n; c++) {
     i[c] = sum;
     for (int t = 0; t < nthread; t++) {
-      SysInt *p = place + (n + 1) * t + c, count = *p;
+      SysInt *p = position + (n + 1) * t + c, count = *p;
 
       *p = sum;
       sum += count;
@@ -71,7 +71,7 @@ SysStatus SpgemmTransposeCreate(const SysCSR *A, int threads, int values, Spgemm
   i[n] = sum;
 #pragma omp parallel num_threads(nthread) if (nthread > 1)
   for (int t = omp_get_thread_num(); t < nthread; t += omp_get_num_threads()) {
-    SysInt *p = place + (n + 1) * t;
+    SysInt *p = position + (n + 1) * t;
 
     for (int64_t r = cuts[t]; r < cuts[t + 1]; r++) {
       for (SysInt k = A->i[r]; k < A->i[r + 1]; k++) {
@@ -83,7 +83,7 @@ SysStatus SpgemmTransposeCreate(const SysCSR *A, int threads, int values, Spgemm
       }
     }
   }
-  SpgemmRelease(place, size);
+  SpgemmRelease(position, size);
   free(cuts);
   return SYS_SUCCESS;
 }

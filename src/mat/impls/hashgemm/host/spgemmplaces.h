@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   New values by known places. The place of each product's sum, two bytes, is stored at the first look-up. Later passes read no columns, and a row's
+   New values by known positions. The position of each product's sum, two bytes, is stored at the first look-up. Later passes read no columns, and a row's
    sums are as dense as in the result and need no gathering from a window.
 
    Gather and scatter instructions, for eight products of a row of B at a time, took twice as long (Zen 4).
 
    Part of the template in spgemmkernels.h.
 */
-#define PLACES_ROW 65536 /* most entries of a row: 16-bit places */
+#define PLACES_ROW 65536 /* most entries of a row: 16-bit positions */
 
 static SYS_INLINE int64_t ProductsOfRow(const SpgemmProduct *P, const Row *row)
 {
@@ -17,8 +17,8 @@ static SYS_INLINE int64_t ProductsOfRow(const SpgemmProduct *P, const Row *row)
   return n;
 }
 
-/* Stores a row's places; returns the next row's first */
-static SYS_INLINE uint16_t *FindPlaces(const SpgemmProduct *P, const Row *row, const SpgemmWork *w, int64_t n, const SysInt *j, uint16_t *place)
+/* Stores a row's positions; returns the next row's first */
+static SYS_INLINE uint16_t *FindPositions(const SpgemmProduct *P, const Row *row, const SpgemmWork *w, int64_t n, const SysInt *j, uint16_t *position)
 {
   const SysInt window = (SysInt)(w->window - 1), *bj = P->B.j;
   uint16_t    *rank = w->rank;
@@ -28,13 +28,13 @@ static SYS_INLINE uint16_t *FindPlaces(const SpgemmProduct *P, const Row *row, c
     const SysInt end = P->B.i[P->A.j[k] + 1];
 
     PrefetchRow(P, k);
-    for (SysInt q = P->B.i[P->A.j[k]]; q < end; q++) *place++ = rank[bj[q] & window];
+    for (SysInt q = P->B.i[P->A.j[k]]; q < end; q++) *position++ = rank[bj[q] & window];
   }
-  return place;
+  return position;
 }
 
-/* One load gets four places; otherwise loads would be the bottleneck */
-static SYS_INLINE const uint16_t *AddPlaced(int64_t n, const uint16_t *place, SysScalar f, const SysScalar *b, SysScalar *sum)
+/* One load gets four positions; otherwise loads would be the bottleneck */
+static SYS_INLINE const uint16_t *AddPlaced(int64_t n, const uint16_t *position, SysScalar f, const SysScalar *b, SysScalar *sum)
 {
   const int little = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__;
   int64_t   q      = 0;
@@ -42,16 +42,16 @@ static SYS_INLINE const uint16_t *AddPlaced(int64_t n, const uint16_t *place, Sy
   for (; q + 4 <= n; q += 4) {
     uint64_t four;
 
-    memcpy(&four, place + q, sizeof(four));
+    memcpy(&four, position + q, sizeof(four));
 #pragma GCC unroll 4
     for (int l = 0; l < 4; l++) sum[four >> 16 * (little ? l : 3 - l) & 0xffff] += f * b[q + l];
   }
-  for (; q < n; q++) sum[place[q]] += f * b[q];
-  return place + n;
+  for (; q < n; q++) sum[position[q]] += f * b[q];
+  return position + n;
 }
 
-/* For short, cached rows of B: they end before four places or a prefetched entry pay */
-static SYS_INLINE const uint16_t *PlacedBrief(const SpgemmProduct *P, const Row *row, const uint16_t *place, SysScalar *sum)
+/* For short, cached rows of B: they end before four positions or a prefetched entry pay */
+static SYS_INLINE const uint16_t *PlacedBrief(const SpgemmProduct *P, const Row *row, const uint16_t *position, SysScalar *sum)
 {
   const SysInt    *bi = P->B.i, *aj = P->A.j;
   const SysScalar *ba = P->B.a, *aa = P->A.a;
@@ -60,12 +60,12 @@ static SYS_INLINE const uint16_t *PlacedBrief(const SpgemmProduct *P, const Row 
     const SysInt    end = bi[aj[k] + 1];
     const SysScalar f   = aa[k];
 
-    for (SysInt q = bi[aj[k]]; q < end; q++) sum[*place++] += f * ba[q];
+    for (SysInt q = bi[aj[k]]; q < end; q++) sum[*position++] += f * ba[q];
   }
-  return place;
+  return position;
 }
 
-static SYS_INLINE const uint16_t *PlacedRows(const SpgemmProduct *P, const Row *row, const uint16_t *place, SysScalar *sum)
+static SYS_INLINE const uint16_t *PlacedRows(const SpgemmProduct *P, const Row *row, const uint16_t *position, SysScalar *sum)
 {
   const int        line = 64 / sizeof(*sum), lines = P->lengthB < 8 * line ? (int)P->lengthB / line + 1 : 8;
   const SysInt    *bi = P->B.i, *aj = P->A.j, last = P->last;
@@ -76,14 +76,14 @@ static SYS_INLINE const uint16_t *PlacedRows(const SpgemmProduct *P, const Row *
     const SysScalar *next = ba + bi[aj[k + SPGEMM_PREFETCH_ENTRIES < last ? k + SPGEMM_PREFETCH_ENTRIES : last]];
 
     for (int l = 0; l < lines; l++) __builtin_prefetch(next + l * line);
-    place = AddPlaced(bi[aj[k] + 1] - s, place, aa[k], ba + s, sum);
+    position = AddPlaced(bi[aj[k] + 1] - s, position, aa[k], ba + s, sum);
   }
-  return place;
+  return position;
 }
 
 #if defined(SPGEMM_EXPAND)
 /* For short rows of B, whose ends would be mispredicted: lists the products first */
-static SYS_INLINE const uint16_t *PlacedList(const int eights, const SpgemmProduct *P, const Row *row, const uint16_t *place, SysScalar *sum)
+static SYS_INLINE const uint16_t *PlacedList(const int eights, const SpgemmProduct *P, const Row *row, const uint16_t *position, SysScalar *sum)
 {
   const SysInt    *bi = P->B.i, *aj = P->A.j, last = P->last;
   const SysScalar *ba = P->B.a, *aa = P->A.a;
@@ -98,37 +98,37 @@ static SYS_INLINE const uint16_t *PlacedList(const int eights, const SpgemmProdu
     Scale(eights, bi[aj[k] + 1] - s, aa[k], ba + s, val + n);
     n += bi[aj[k] + 1] - s;
     if (n >= SPGEMM_PLACES_LISTED) {
-      place = AddPlaced(n, place, 1, val, sum);
-      n     = 0;
+      position = AddPlaced(n, position, 1, val, sum);
+      n        = 0;
     }
   }
-  return AddPlaced(n, place, 1, val, sum);
+  return AddPlaced(n, position, 1, val, sum);
 }
 #endif
 
-static SYS_INLINE const uint16_t *PlacedSums(const SpgemmProduct *P, const Row *row, const uint16_t *place, SysScalar *sum)
+static SYS_INLINE const uint16_t *PlacedSums(const SpgemmProduct *P, const Row *row, const uint16_t *position, SysScalar *sum)
 {
 #if defined(SPGEMM_EXPAND)
-  if (P->longestB <= 8) return PlacedList(1, P, row, place, sum);
-  if (P->longestB <= 16) return PlacedList(2, P, row, place, sum);
-  if (P->longestB <= 24) return PlacedList(3, P, row, place, sum);
-  if (P->longestB <= SPGEMM_PLACES_LONG) return PlacedList(SPGEMM_PLACES_LONG / 8, P, row, place, sum);
+  if (P->longestB <= 8) return PlacedList(1, P, row, position, sum);
+  if (P->longestB <= 16) return PlacedList(2, P, row, position, sum);
+  if (P->longestB <= 24) return PlacedList(3, P, row, position, sum);
+  if (P->longestB <= SPGEMM_PLACES_LONG) return PlacedList(SPGEMM_PLACES_LONG / 8, P, row, position, sum);
 #endif
-  if (!P->far && P->longestB <= SPGEMM_PLACES_BRIEF) return PlacedBrief(P, row, place, sum);
-  return PlacedRows(P, row, place, sum);
+  if (!P->far && P->longestB <= SPGEMM_PLACES_BRIEF) return PlacedBrief(P, row, position, sum);
+  return PlacedRows(P, row, position, sum);
 }
 
-/* *place: this row's first place, on return the next row's */
-static SysStatus PlacedRow(const SpgemmProduct *P, const Row *row, SpgemmWork *w, int64_t n, const SysInt *j, SysScalar *a, uint16_t **place)
+/* *position: this row's first place, on return the next row's */
+static SysStatus PlacedRow(const SpgemmProduct *P, const Row *row, SpgemmWork *w, int64_t n, const SysInt *j, SysScalar *a, uint16_t **position)
 {
-  const uint16_t *first  = *place;
+  const uint16_t *first  = *position;
   SysStatus       status = SYS_SUCCESS;
 
   if (!P->known) {
     status = SpgemmWorkWindow(w, RowReach(row), 0);
     if (!status) status = SpgemmWorkRun(w, 0, 0);
     if (status) return status;
-    *place = FindPlaces(P, row, w, n, j, *place);
+    *position = FindPositions(P, row, w, n, j, *position);
   }
   if (P->stream && n >= SPGEMM_STREAM_ENTRIES) {
     SysScalar *sum;
@@ -144,6 +144,6 @@ static SysStatus PlacedRow(const SpgemmProduct *P, const Row *row, SpgemmWork *w
     memset(a, 0, sizeof(*a) * (size_t)n);
     first = PlacedSums(P, row, first, a);
   }
-  *place = P->places + (first - P->places);
+  *position = P->positions + (first - P->positions);
   return SYS_SUCCESS;
 }

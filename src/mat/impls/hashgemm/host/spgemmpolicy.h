@@ -18,8 +18,8 @@
 #endif
 
 /* Host: the sample of the compression, products an entry of the result */
-#define SPGEMM_RATIO_PLACES         32  /* places of the sample */
-#define SPGEMM_RATIO_ROWS           8   /* consecutive rows at each place */
+#define SPGEMM_RATIO_PLACES         32  /* positions of the sample */
+#define SPGEMM_RATIO_ROWS           8   /* consecutive rows at each position */
 #define SPGEMM_UNCOUNTED_RATIO      16  /* products an entry from which on a product is computed without a count */
 #define SPGEMM_UNCOUNTED_RATIO2     6   /* the same in the second of two steps, whose B comes from memory again */
 #define SPGEMM_STAMP_RATIO          2.0 /* products an entry from which on rows are stamped */
@@ -32,7 +32,7 @@
 #define SPGEMM_MOVED_BYTES       SYS_HUGE_PAGE /* bytes copied before their memory is released */
 #define SPGEMM_MAPPED_PAGES      1             /* huge pages from which on memory is mapped */
 #define SPGEMM_UNCACHED_BYTES    (4 << 20)     /* bytes of B from which on its rows exceed a core's caches */
-#define SPGEMM_PLACES_RATIO      3             /* most bytes of places a byte of operands and result */
+#define SPGEMM_PLACES_RATIO      3             /* most bytes of positions a byte of operands and result */
 #if !defined(SPGEMM_PLAN_BYTES)
   #define SPGEMM_PLAN_BYTES (1 << 20) /* bytes of a plan for new values from which on it may be freed after the first product */
 #endif
@@ -62,16 +62,16 @@
 #define SPGEMM_LISTED_LENGTH       24        /* length up to which products are listed */
 #define SPGEMM_LISTED_LENGTH_LEAST 0.5       /* length from which on products are listed */
 #define SPGEMM_RARE_LENGTH         0.25      /* length up to which the kernel finds the entries of A first whose row of B is not empty */
-#define SPGEMM_BRIEF_LENGTH        8         /* length up to which new values need neither a list nor places */
+#define SPGEMM_BRIEF_LENGTH        8         /* length up to which new values need neither a list nor positions */
 #define SPGEMM_BRIEF_RATIO         2         /* products an entry of the result from which on SPGEMM_BRIEF_LENGTH applies */
-#define SPGEMM_PLACES_LISTED       1024      /* products listed at a time where places are known */
+#define SPGEMM_PLACES_LISTED       1024      /* products listed at a time where positions are known */
 #define SPGEMM_PLACES_LONG         40        /* longest row of B for these lists */
 #define SPGEMM_PLACES_BRIEF        8         /* longest row of B for the loop without a list */
 #define SPGEMM_GROUP_ROWS          8         /* most rows computed together */
 #define SPGEMM_GROUP_SUMS          (1 << 20) /* most sums of rows computed together */
 #define SPGEMM_RUN_ROWS            4         /* fewest rows of a run */
 #define SPGEMM_RUN_ENTRIES         2048      /* most entries of a run's row of the result: their sums stay in a cache */
-#define SPGEMM_RUN_PRODUCTS        (1 << 18) /* most products of a run's row: each has a stored place */
+#define SPGEMM_RUN_PRODUCTS        (1 << 18) /* most products of a run's row: each has a stored position */
 
 /* Host: loads and stores */
 #define SPGEMM_PREFETCH_ENTRIES 8    /* entries of A ahead */
@@ -90,7 +90,7 @@
 #define SPGEMM_HASH_WORDS2         768          /* most words for the second largest hash table, whatever the row's entries */
 #define SPGEMM_SORTING_ROWS        32768        /* rows of A below which rows are sorted even if B's columns are clustered; above, the launches take longer than sorting saves */
 #define SPGEMM_SCATTER_SAMPLE      8            /* one block in this many counts how scattered B's columns are */
-#define SPGEMM_COUNTED_PAIRS       (1ull << 32) /* pairs from which on places are not kept: 32 bits cannot count them, or a row's products */
+#define SPGEMM_COUNTED_PAIRS       (1ull << 32) /* pairs from which on positions are not kept: 32 bits cannot count them, or a row's products */
 #define SPGEMM_KEPT_WORDS          64           /* most words a row kept from the count */
 #define SPGEMM_LONG_BLOCKS         512          /* thread blocks for the long rows of B */
 
@@ -103,7 +103,7 @@
 #define SPGEMM_PART_PRODUCTS     32768  /* usual products of a part */
 #define SPGEMM_PART_NARROW_SHARE 2      /* a part with fewer words than 1 / this of its class's entries has an array of them */
 #define SPGEMM_PART_WORDS_SHARE  4      /* a part with at most 1 / this of them has a table of words */
-#define SPGEMM_PARTS_LENGTH      20     /* mean entries of B's rows from which on a warp takes one row of B at a time if places are known */
+#define SPGEMM_PARTS_LENGTH      20     /* mean entries of B's rows from which on a warp takes one row of B at a time if positions are known */
 #define SPGEMM_PARTS_IN_FLIGHT   4      /* products of a thread in flight */
 #define SPGEMM_PARTS_BLOCKS      4096   /* exceeds the resident blocks */
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
    Runs of rows. In a run each row of A is the previous one shifted by one column, and so are all rows of B that it names, as in stencils on grids;
-   then the rows of the result are shifted too. The columns are found once for the run, and the rows' sums lie side by side at the column's place in
+   then the rows of the result are shifted too. The columns are found once for the run, and the rows' sums lie side by side at the column's position in
    the row: only the first row needs a table of columns.
 
    The rows of B for one entry of A over all rows of the run are a line. Lines are transposed, so that a vector holds one entry of eight rows, and
@@ -11,8 +11,8 @@
    Part of the template in spgemmkernels.h. With SPGEMM_RUNS the file that includes that defines
 
      RunTurn(rows, n, a, turned)   turned[q][l] = a[l n + q] for q < n and l < rows, or l < SPGEMM_LANES if there are more; may write 8 beyond
-     RunAdd(some, n, f, turned, next, place, sum)
-                                   adds to sum[place[q] + k][l], for k < some, f[k][l] times turned[q][l + k], or next[q][l + k - SPGEMM_LANES]
+     RunAdd(some, n, f, turned, next, position, sum)
+                                   adds to sum[position[q] + k][l], for k < some, f[k][l] times turned[q][l + k], or next[q][l + k - SPGEMM_LANES]
      RunFlush(g, n, sum, a)         a[l n + q] = sum[q][l] for l < g and q < n; clears all lanes of sum
 */
 
@@ -26,11 +26,11 @@ static SYS_INLINE void RunTurn(int64_t rows, int64_t n, const SysScalar *a, SysS
   }
 }
 
-static SYS_INLINE void RunAdd(const int some, int64_t n, SysScalar (*f)[SPGEMM_LANES], SysScalar (*turned)[SPGEMM_LANES], SysScalar (*next)[SPGEMM_LANES], const uint16_t *place, SysScalar (*sum)[SPGEMM_LANES])
+static SYS_INLINE void RunAdd(const int some, int64_t n, SysScalar (*f)[SPGEMM_LANES], SysScalar (*turned)[SPGEMM_LANES], SysScalar (*next)[SPGEMM_LANES], const uint16_t *position, SysScalar (*sum)[SPGEMM_LANES])
 {
   for (int64_t q = 0; q < n; q++) {
     for (int k = 0; k < some; k++) {
-      SysScalar *y = sum[place[q] + k];
+      SysScalar *y = sum[position[q] + k];
 
       for (int l = 0; l < SPGEMM_LANES; l++) y[l] += f[k][l] * (l + k < SPGEMM_LANES ? turned[q][l + k] : next[q][l + k - SPGEMM_LANES]);
     }
@@ -120,15 +120,15 @@ static SYS_INLINE void StreamLike(SysScalar *to, const SysScalar *from, int64_t 
   for (int64_t q = end; q < n; q++) to[q] = from[q];
 }
 
-/* Sets the places of the first row's products; of entries handled together the first one's places determine the others' */
-static SYS_INLINE void RunPlaces(const SpgemmProduct *P, const Row *row, SpgemmWork *w, int64_t n, const SysInt *j)
+/* Sets the positions of the first row's products; of entries handled together the first one's positions determine the others' */
+static SYS_INLINE void RunPositions(const SpgemmProduct *P, const Row *row, SpgemmWork *w, int64_t n, const SysInt *j)
 {
-  const SysInt window = (SysInt)(w->window - 1);
-  uint16_t    *place  = w->list;
+  const SysInt window   = (SysInt)(w->window - 1);
+  uint16_t    *position = w->list;
 
   for (int64_t q = 0; q < n; q++) w->rank[j[q] & window] = (uint16_t)q;
   for (SysInt k = row->k; k < row->end; k += RunSome(P, k, row->end)) {
-    for (SysInt q = P->B.i[P->A.j[k]]; q < P->B.i[P->A.j[k] + 1]; q++) *place++ = w->rank[P->B.j[q] & window];
+    for (SysInt q = P->B.i[P->A.j[k]]; q < P->B.i[P->A.j[k] + 1]; q++) *position++ = w->rank[P->B.j[q] & window];
   }
 }
 
@@ -136,17 +136,17 @@ static SYS_INLINE void RunPlaces(const SpgemmProduct *P, const Row *row, SpgemmW
 static SYS_INLINE void RunSums(const SpgemmProduct *P, const Row *row, SpgemmWork *w, const int *meets, int64_t before)
 {
   SysScalar(*f)[SPGEMM_LANES] = w->factor;
-  const uint16_t *place       = w->list;
+  const uint16_t *position    = w->list;
 
   for (SysInt k = row->k, some; k < row->end; k += some, f += some, meets++) {
     const SysInt length              = P->B.i[P->A.j[k] + 1] - P->B.i[P->A.j[k]];
     SysScalar(*turned)[SPGEMM_LANES] = w->turned + SPGEMM_LINE * (int64_t)*meets + before / SPGEMM_LANES * length;
 
     some = RunSome(P, k, row->end);
-    if (some == 3) RunAdd(3, length, f, turned, turned + length, place, w->run);
-    else if (some == 2) RunAdd(2, length, f, turned, turned + length, place, w->run);
-    else RunAdd(1, length, f, turned, turned, place, w->run);
-    place += length;
+    if (some == 3) RunAdd(3, length, f, turned, turned + length, position, w->run);
+    else if (some == 2) RunAdd(2, length, f, turned, turned + length, position, w->run);
+    else RunAdd(1, length, f, turned, turned, position, w->run);
+    position += length;
   }
 }
 
@@ -158,7 +158,7 @@ static SysStatus RunRevalue(const SpgemmProduct *P, const Row *row, int64_t g, S
   int           meets[SPGEMM_LINES];
 
   if (status) return status;
-  RunPlaces(P, row, w, n, j);
+  RunPositions(P, row, w, n, j);
   for (int64_t first = 0; first < g; first += most) {
     const int64_t rows = g - first < most ? g - first : most;
     int           met  = 0;

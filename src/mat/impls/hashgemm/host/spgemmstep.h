@@ -31,11 +31,11 @@ typedef struct {
   SysScalar *a;
   size_t     size_j, size_a;
   int        room; /* in the result's arrays */
-  /* new values: number of times computed, and the products' places, part t's from placed[t] on */
+  /* new values: number of times computed, and the products' positions, part t's from placed[t] on */
   int       again;
   int64_t  *placed;
-  uint16_t *places;
-  size_t    size_places;
+  uint16_t *positions;
+  size_t    size_positions;
 } SpgemmStep;
 
 struct _Spgemm {
@@ -87,7 +87,7 @@ int SpgemmStamps(const Spgemm *, const SpgemmProduct *, double most, double entr
 
 void SpgemmStream(SpgemmProduct *, double nonzeros);
 
-/* Prepares new values of a step: the first request counts the products' places, the second allocates them. SpgemmRevalueEnd() follows. */
+/* Prepares new values of a step: the first request counts the products' positions, the second allocates them. SpgemmRevalueEnd() follows. */
 void SpgemmRevalueBegin(Spgemm *, SpgemmStep *, SpgemmProduct *);
 void SpgemmRevalueEnd(Spgemm *, SpgemmStep *, SysStatus);
 

@@ -112,7 +112,7 @@ SysStatus SpgemmWorkHash(SpgemmWork *w, int64_t slots, int64_t n, int values)
     const int64_t old = (int64_t)w->capacity;
 
     SpgemmWorkDrop(w, &w->val, sizeof(*w->val) * old);
-    SpgemmWorkDrop(w, &w->place, sizeof(*w->place) * old);
+    SpgemmWorkDrop(w, &w->position, sizeof(*w->position) * old);
     w->capacity = slots;
     if (SpgemmWorkRenew(w, &w->key, sizeof(*w->key) * old, sizeof(*w->key) * slots)) return SYS_OUT_OF_MEMORY;
     memset(w->key, 0xff, sizeof(*w->key) * slots);
@@ -127,7 +127,7 @@ SysStatus SpgemmWorkHash(SpgemmWork *w, int64_t slots, int64_t n, int values)
     if (SpgemmWorkMake(w, &w->sorted, sizeof(*w->sorted) * w->nslot)) return SYS_OUT_OF_MEMORY;
   }
   if (values == SPGEMM_VALUES && !w->val) return SpgemmWorkMake(w, &w->val, sizeof(*w->val) * w->capacity);
-  if (values == SPGEMM_PLACES && !w->place) return SpgemmWorkMake(w, &w->place, sizeof(*w->place) * w->capacity);
+  if (values == SPGEMM_PLACES && !w->position) return SpgemmWorkMake(w, &w->position, sizeof(*w->position) * w->capacity);
   return SYS_SUCCESS;
 }
 
@@ -211,7 +211,7 @@ void SpgemmWorkDestroy(SpgemmWork *w)
   SpgemmRelease(w->sum, sizeof(*w->sum) * w->window * w->lanes);
   SpgemmRelease(w->key, sizeof(*w->key) * w->capacity);
   SpgemmRelease(w->val, sizeof(*w->val) * w->capacity);
-  SpgemmRelease(w->place, sizeof(*w->place) * w->capacity);
+  SpgemmRelease(w->position, sizeof(*w->position) * w->capacity);
   SpgemmRelease(w->slot, sizeof(*w->slot) * w->nslot);
   SpgemmRelease(w->sorted, sizeof(*w->sorted) * w->nslot);
   SpgemmRelease(w->heap, sizeof(*w->heap) * w->nheap);

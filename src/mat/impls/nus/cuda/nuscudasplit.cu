@@ -32,10 +32,10 @@ static __global__ void NusSplitSegmentByWidth(int64_t n, int64_t width, unsigned
   SYS_FOR_EACH(j, n) segment[j] = (unsigned char)(j / width);
 }
 
-/* Sets each column's place in its segment's vector; an ungathered column keeps its place */
-static __global__ void NusSplitPlaces(int64_t n, int64_t gathered, const int *order, const unsigned char *sorted, const int *begin, int *place)
+/* Sets each column's position in its segment's vector; an ungathered column keeps its position */
+static __global__ void NusSplitPositions(int64_t n, int64_t gathered, const int *order, const unsigned char *sorted, const int *begin, int *position)
 {
-  SYS_FOR_EACH(p, n) place[order[p]] = p < gathered ? (int)p - begin[sorted[p]] : order[p];
+  SYS_FOR_EACH(p, n) position[order[p]] = p < gathered ? (int)p - begin[sorted[p]] : order[p];
 }
 
 static __global__ void NusSplitSegmentsOfEntries(int64_t nz, const int *j, const unsigned char *segment, unsigned char *key)
@@ -43,9 +43,9 @@ static __global__ void NusSplitSegmentsOfEntries(int64_t nz, const int *j, const
   SYS_FOR_EACH(k, nz) key[k] = segment[j[k]];
 }
 
-static __global__ void NusSplitColumns(int64_t nz, const int *j, const int *place, const int *from, int *col)
+static __global__ void NusSplitColumns(int64_t nz, const int *j, const int *position, const int *from, int *col)
 {
-  SYS_FOR_EACH(k, nz) col[k] = place ? place[j[from[k]]] : j[from[k]];
+  SYS_FOR_EACH(k, nz) col[k] = position ? position[j[from[k]]] : j[from[k]];
 }
 
 /* Finds each segment's first element in a list sorted by segment */
@@ -83,9 +83,9 @@ SysStatus NusDeviceRank(const SysCSR *csr, NusRanking *R, cudaStream_t stream)
   return SYS_SUCCESS;
 }
 
-/* Chooses each column's segment by its number of entries, and its place; sets A->order to the gathered columns by segment, and first[] to each
+/* Chooses each column's segment by its number of entries, and its position; sets A->order to the gathered columns by segment, and first[] to each
    segment's first element there */
-static SysStatus NusSplitOrderColumns(NusDevice *A, const SysCSR *csr, NusRanking *R, unsigned char *segment, int *place, int *first, cudaStream_t stream)
+static SysStatus NusSplitOrderColumns(NusDevice *A, const SysCSR *csr, NusRanking *R, unsigned char *segment, int *position, int *first, cudaStream_t stream)
 {
   const NusParams *p    = &A->params;
   const int        last = (int)(p->count[0] + p->count[1]), n = (int)csr->n;
@@ -105,8 +105,7 @@ static SysStatus NusSplitOrderColumns(NusDevice *A, const SysCSR *csr, NusRankin
   SYS_CALL(SysDeviceAllocate(&A->order, sizeof(int) * (size_t)A->ngathered));
   SYS_CALL(SysDeviceAllocate(&A->xg, sizeof(SysScalar) * (size_t)A->ngathered));
   SYS_CUDA(cudaMemcpyAsync(A->order, R->ranked, sizeof(int) * (size_t)A->ngathered, cudaMemcpyDeviceToDevice, stream));
-  NusSplitPlaces<<<SysBlocksLoop(n), SYS_THREADS, 0, stream>>>(n, A->ngathered, R->ranked, sorted, begin, place);
-  SYS_CUDA(cudaPeekAtLastError());
+  SYS_CALL(SysLaunch(NusSplitPositions, SysBlocksLoop(n), SYS_THREADS, 0, stream, n, A->ngathered, R->ranked, sorted, begin, position));
   SYS_CUDA(cudaStreamSynchronize(stream)); /* the kernels use memory that is freed on return */
   return SYS_SUCCESS;
 }
@@ -119,13 +118,13 @@ SysStatus NusDeviceSplit(NusDevice *A, const SysCSR *csr, NusRanking *R, int nse
   size_t         sort = 0, rows = SysPadded(sizeof(int) * ((size_t)csr->m + 1));
   SysScratch     s;
   unsigned char *segment, *key, *sorted;
-  int           *place, *number, *from, *col, *begin, first[NUS_DEVICE_MAX_SEGMENTS + 1], gathered[NUS_DEVICE_MAX_SEGMENTS + 1];
+  int           *position, *number, *from, *col, *begin, first[NUS_DEVICE_MAX_SEGMENTS + 1], gathered[NUS_DEVICE_MAX_SEGMENTS + 1];
   char          *temporary;
 
   SYS_CUDA(SysSortPairs(NULL, sort, (unsigned char *)NULL, (unsigned char *)NULL, NULL, NULL, nz, bits, stream));
   SYS_CALL(SysDeviceAllocate(&s.memory, 2 * columns + 2 * bytes + list + SysPadded(sizeof(first)) + sort));
   SYS_CALL(SysDeviceAllocate(&A->memory, 2 * list + (size_t)nsegment * rows));
-  place     = (int *)s.memory;
+  position  = (int *)s.memory;
   segment   = (unsigned char *)(s.memory + columns);
   key       = (unsigned char *)(s.memory + 2 * columns);
   sorted    = key + bytes;
@@ -134,12 +133,12 @@ SysStatus NusDeviceSplit(NusDevice *A, const SysCSR *csr, NusRanking *R, int nse
   temporary = (char *)begin + SysPadded(sizeof(first));
   from      = (int *)A->memory;
   col       = (int *)(A->memory + list);
-  if (nonuniform) SYS_CALL(NusSplitOrderColumns(A, csr, R, segment, place, gathered, stream));
+  if (nonuniform) SYS_CALL(NusSplitOrderColumns(A, csr, R, segment, position, gathered, stream));
   else NusSplitSegmentByWidth<<<SysBlocksLoop(csr->n), SYS_THREADS, 0, stream>>>(csr->n, A->params.width[1], segment);
   NusSplitSegmentsOfEntries<<<SysBlocksLoop(nz), SYS_THREADS, 0, stream>>>(nz, csr->j, segment, key);
   SYS_CUDA(SysNumber(nz, number, stream));
   SYS_CUDA(SysSortPairs(temporary, sort, key, sorted, number, from, nz, bits, stream));
-  NusSplitColumns<<<SysBlocksLoop(nz), SYS_THREADS, 0, stream>>>(nz, csr->j, nonuniform ? place : NULL, from, col);
+  NusSplitColumns<<<SysBlocksLoop(nz), SYS_THREADS, 0, stream>>>(nz, csr->j, nonuniform ? position : NULL, from, col);
   NusSplitBegins<<<1, SYS_THREADS, 0, stream>>>(nsegment, nz, sorted, begin);
   SYS_CUDA(cudaMemcpyAsync(first, begin, sizeof(int) * (size_t)(nsegment + 1), cudaMemcpyDeviceToHost, stream));
   SYS_CUDA(cudaStreamSynchronize(stream));

@@ -10,9 +10,9 @@ typedef struct {
   uint16_t *col;
   void     *values;
   uint32_t  base;
-} Place;
+} Position;
 
-static SYS_INLINE void SetColumn(const int kind, Place p, int64_t i, SysInt col)
+static SYS_INLINE void SetColumn(const int kind, Position p, int64_t i, SysInt col)
 {
   const uint32_t distance = (uint32_t)(col - p.base);
 
@@ -21,13 +21,13 @@ static SYS_INLINE void SetColumn(const int kind, Place p, int64_t i, SysInt col)
 }
 
 /* Stores the value of entry k of the matrix */
-static SYS_INLINE void SetValue(const SysStorage stored, const NusHost *A, Place p, int64_t i, SysInt k)
+static SYS_INLINE void SetValue(const SysStorage stored, const NusHost *A, Position p, int64_t i, SysInt k)
 {
-  SysValuesPut(stored, p.values, p.val + i, A->csr.a, A->place, k);
+  SysValuesPut(stored, p.values, p.val + i, A->csr.a, A->position, k);
 }
 
 /* Fills the slots without an entry, from slot i on */
-static SYS_INLINE void FillRest(const int kind, const SysFill what, const SysStorage stored, Place p, int64_t i, int64_t slots, int stride)
+static SYS_INLINE void FillRest(const int kind, const SysFill what, const SysStorage stored, Position p, int64_t i, int64_t slots, int stride)
 {
   for (; i < slots && what != SYS_FILL_VALUES; i += stride) {
     if (what == SYS_FILL_ALL) SysValuesPutZero(stored, p.values, p.val + i);
@@ -36,7 +36,7 @@ static SYS_INLINE void FillRest(const int kind, const SysFill what, const SysSto
 }
 
 /* Writes the entries of row r to every stride-th slot and fills the rest */
-static SYS_INLINE void FillRow(const int kind, const int listed, const SysFill what, const SysStorage stored, const NusHost *A, const NusPart *P, int r, Place p, int64_t slots, int stride)
+static SYS_INLINE void FillRow(const int kind, const int listed, const SysFill what, const SysStorage stored, const NusHost *A, const NusPart *P, int r, Position p, int64_t slots, int stride)
 {
   int64_t i = 0;
 
@@ -47,7 +47,7 @@ static SYS_INLINE void FillRow(const int kind, const int listed, const SysFill w
   FillRest(kind, what, stored, p, i, slots, stride);
 }
 
-static SYS_INLINE void FillDiagonals(const SysFill what, const SysStorage stored, const NusHost *A, const NusPart *P, int r0, int nl, int C, uint32_t n, Place p)
+static SYS_INLINE void FillDiagonals(const SysFill what, const SysStorage stored, const NusHost *A, const NusPart *P, int r0, int nl, int C, uint32_t n, Position p)
 {
   NusDiagonals d;
 
@@ -78,7 +78,7 @@ static SYS_INLINE void FillDiagonals(const SysFill what, const SysStorage stored
   }
 }
 
-static SYS_INLINE void FillChunk(const int kind, const int listed, const SysFill what, const SysStorage stored, const NusHost *A, const NusTile *T, const NusPart *P, int c, NusChunk h, Place p)
+static SYS_INLINE void FillChunk(const int kind, const int listed, const SysFill what, const SysStorage stored, const NusHost *A, const NusTile *T, const NusPart *P, int c, NusChunk h, Position p)
 {
   const int       C    = A->params.c;
   const uint16_t *perm = A->perm + T->perm;
@@ -89,7 +89,7 @@ static SYS_INLINE void FillChunk(const int kind, const int listed, const SysFill
   }
   for (int l = 0; l < C; l++) {
     const int k = (c - T->nsplit) * C + l, r = T->sorted ? (k < T->nrow ? perm[T->nsplit + k] : P->nrow) : C * perm[c] + l;
-    Place     lane = p;
+    Position  lane = p;
 
     lane.val += l;
     lane.col += kind == NUS_NARROW ? l : 2 * l;
@@ -99,7 +99,7 @@ static SYS_INLINE void FillChunk(const int kind, const int listed, const SysFill
 }
 
 /* Writes chunk c, of any kind */
-static SYS_INLINE void FillAnyChunk(const int listed, const SysFill what, const SysStorage stored, const NusHost *A, const NusTile *T, const NusPart *P, int c, NusChunk h, Place p)
+static SYS_INLINE void FillAnyChunk(const int listed, const SysFill what, const SysStorage stored, const NusHost *A, const NusTile *T, const NusPart *P, int c, NusChunk h, Position p)
 {
   const int C = A->params.c;
 
@@ -115,7 +115,7 @@ static SYS_INLINE void FillAnyChunk(const int listed, const SysFill what, const 
 static SYS_INLINE void FillSELL(const int listed, const SysFill what, const SysStorage stored, const NusHost *A, const NusTile *T, const NusPart *P)
 {
   const int C = A->params.c;
-  Place     p = {T->slot, A->col + T->col, A->val, 0};
+  Position  p = {T->slot, A->col + T->col, A->val, 0};
 
   for (int c = 0; c < T->nfilled; c++) {
     const NusChunk h = A->chunk[T->chunk + c];
@@ -129,7 +129,7 @@ static SYS_INLINE void FillSELL(const int listed, const SysFill what, const SysS
 void NusFillChunk(const NusHost *A, const NusTile *T, const NusPart *P, int c, SysFill what, SysScalar *val, uint16_t *col)
 {
   const NusChunk h = A->chunk[T->chunk + c];
-  const Place    p = {0, col, val, 0};
+  const Position p = {0, col, val, 0};
 
   memset(val, 0, sizeof(*val) * (size_t)A->params.c * h.n);
   if (what == SYS_FILL_VALUES && P->entry) FillAnyChunk(1, SYS_FILL_VALUES, SYS_STORAGE_PLAIN, A, T, P, c, h, p);
@@ -142,7 +142,7 @@ static SYS_INLINE void FillJDS(const SysFill what, const SysStorage stored, cons
 {
   const uint16_t *perm = A->perm + T->perm;
   const uint32_t *diag = A->diag + T->diag;
-  const Place     p    = {T->slot, A->col + T->col, A->val, T->base};
+  const Position  p    = {T->slot, A->col + T->col, A->val, T->base};
 
   for (int k = 0; k < T->nrow; k++) {
     for (SysInt i = 0; i < P->beg[perm[k] + 1] - P->beg[perm[k]]; i++) {

@@ -20,7 +20,7 @@ static SysStatus NusHostOrderColumns(NusHost *A)
   const NusParams *p = &A->params;
   const int64_t    n = A->csr.n, nz = A->csr.i[A->csr.m], asked = p->width[0] * p->count[0] + p->width[1] * p->count[1];
   SysInt          *count, *bucket;
-  int64_t          most = 0, place = 0, filled = 0;
+  int64_t          most = 0, position = 0, filled = 0;
 
   if (p->segmentation != NUS_NONUNIFORM || !asked) return SYS_SUCCESS;
   count = calloc(n + 1, sizeof(*count));
@@ -40,8 +40,8 @@ static SysStatus NusHostOrderColumns(NusHost *A)
     for (int64_t c = most; c > 0; c--) {
       const SysInt here = bucket[c];
 
-      bucket[c] = (SysInt)place;
-      place += here;
+      bucket[c] = (SysInt)position;
+      position += here;
     }
     for (int64_t j = 0; j < n; j++) {
       const int64_t to = count[j] ? bucket[count[j]]++ : A->ngathered;
@@ -49,11 +49,11 @@ static SysStatus NusHostOrderColumns(NusHost *A)
       A->rank[j] = (uint32_t)SysMin(to, A->ngathered);
       if (to < A->ngathered) A->order[to] = (SysInt)j;
     }
-    place = -1;
+    position = -1;
   }
   free(count);
   free(bucket);
-  return place < 0 ? SYS_SUCCESS : SYS_OUT_OF_MEMORY;
+  return position < 0 ? SYS_SUCCESS : SYS_OUT_OF_MEMORY;
 }
 
 static SysStatus NusHostSegments(NusHost *A)
@@ -142,7 +142,7 @@ static void NusHostOrderTiles(NusHost *A, const NusLayout *layout)
 }
 
 /* Computes each tile's offsets in the arrays */
-static void NusHostPlaceTiles(NusHost *A)
+static void NusHostPositionTiles(NusHost *A)
 {
   int64_t slot = 0, col = 0, chunk = 0, perm = 0, diag = 0;
 
@@ -163,7 +163,7 @@ static void NusHostPlaceTiles(NusHost *A)
 }
 
 /* Copies scope s's layout into the format's arrays */
-static void NusHostPlaceScope(NusHost *A, const NusLayout *L, int64_t s)
+static void NusHostPositionScope(NusHost *A, const NusLayout *L, int64_t s)
 {
   for (int64_t k = 0; k < L->ntile; k++) {
     const NusTile *from = L->tile + k, *to = A->tile + A->tile_of_scope[A->scope_tile[s] + k];
@@ -186,7 +186,7 @@ static SysStatus NusHostFillTiles(NusHost *A, int nworker, SysFill what, const N
     status = NusWorkCreate(A, &w);
     for (int t = omp_get_thread_num(); t < A->nthread && !status; t += omp_get_num_threads()) {
       for (int64_t s = A->thread_scope[t]; s < A->thread_scope[t + 1] && !status; s++) {
-        if (layout) NusHostPlaceScope(A, layout + s, s);
+        if (layout) NusHostPositionScope(A, layout + s, s);
         status = NusSplitScope(A, s, &w);
         for (int64_t k = A->scope_tile[s]; k < A->scope_tile[s + 1] && !status; k++) {
           const NusTile *T = A->tile + A->tile_of_scope[k];
@@ -203,15 +203,15 @@ static SysStatus NusHostFillTiles(NusHost *A, int nworker, SysFill what, const N
   return (SysStatus)status;
 }
 
-/* Allocates and stores the values; place: each entry's index in the table, or NULL. Frees place. */
-static SysStatus NusHostFill(NusHost *A, int nworker, SysFill what, const NusLayout *layout, uint8_t *place)
+/* Allocates and stores the values; position: each entry's index in the table, or NULL. Frees position. */
+static SysStatus NusHostFill(NusHost *A, int nworker, SysFill what, const NusLayout *layout, uint8_t *position)
 {
   SysStatus status;
 
-  A->place = place;
-  status   = NusHostFillTiles(A, nworker, what, layout, NULL);
-  A->place = NULL;
-  SysRelease(place, (size_t)A->csr.nz);
+  A->position = position;
+  status      = NusHostFillTiles(A, nworker, what, layout, NULL);
+  A->position = NULL;
+  SysRelease(position, (size_t)A->csr.nz);
   if (what != SYS_FILL_PATTERN) A->filled = 1;
   return status;
 }
@@ -255,7 +255,7 @@ static SysStatus NusHostConcatenate(NusHost *A, int nworker, const NusBlocks *bl
 }
 
 /* Stores each value block once, and with a layout the pattern. Returns SYS_TOO_MANY_BYTES if that saves too little; A is then unchanged except for
-   the layout's places and the columns. */
+   the layout's positions and the columns. */
 static SysStatus NusHostShare(NusHost *A, int nworker, const NusLayout *layout)
 {
   NusBlocks *blocks = calloc((size_t)A->nthread, sizeof(*blocks));
@@ -285,15 +285,15 @@ static SysStatus NusHostShare(NusHost *A, int nworker, const NusLayout *layout)
 /* Chooses the values' storage and stores them. With a layout it stores the pattern too; without values only the pattern. */
 static SysStatus NusHostStore(NusHost *A, int nworker, const NusLayout *layout)
 {
-  const int    shared = A->values.stored == SYS_STORAGE_SHARED;
-  void        *before = A->val;
-  const size_t size   = SysStorageSize(A->values.stored) * A->nvalue;
-  uint8_t     *place  = NULL;
-  SysStatus    status = A->csr.a && NusHostMayShare(A) ? NusHostShare(A, nworker, layout) : SYS_TOO_MANY_BYTES;
+  const int    shared   = A->values.stored == SYS_STORAGE_SHARED;
+  void        *before   = A->val;
+  const size_t size     = SysStorageSize(A->values.stored) * A->nvalue;
+  uint8_t     *position = NULL;
+  SysStatus    status   = A->csr.a && NusHostMayShare(A) ? NusHostShare(A, nworker, layout) : SYS_TOO_MANY_BYTES;
 
   if (status != SYS_TOO_MANY_BYTES) return status;
   if (shared) A->val = NULL;
-  status = SysValuesMakeRoom(&A->values, &A->csr, (size_t)A->nslot, A->filled, !layout || !A->csr.a, nworker, &A->val, &place);
+  status = SysValuesMakeRoom(&A->values, &A->csr, (size_t)A->nslot, A->filled, !layout || !A->csr.a, nworker, &A->val, &position);
   if (status) {
     A->val = before;
     return status;
@@ -304,7 +304,7 @@ static SysStatus NusHostStore(NusHost *A, int nworker, const NusLayout *layout)
     A->share = NULL;
   }
   A->nvalue = A->nslot;
-  return NusHostFill(A, nworker, !layout ? SYS_FILL_VALUES : A->csr.a ? SYS_FILL_ALL : SYS_FILL_PATTERN, layout, place);
+  return NusHostFill(A, nworker, !layout ? SYS_FILL_VALUES : A->csr.a ? SYS_FILL_ALL : SYS_FILL_PATTERN, layout, position);
 }
 
 /* Converts a matrix. params: a plan without open parameters. Returns SYS_TOO_MANY_BYTES before the fill if the bytes with plain values exceed `most`,
@@ -356,7 +356,7 @@ SysStatus NusHostCreate(const SysCSR *csr, const NusParams *params, int nthread,
   if (!status) {
     NusHostShareScopes(A, layout);
     NusHostOrderTiles(A, layout);
-    NusHostPlaceTiles(A);
+    NusHostPositionTiles(A);
     status = NusHostStore(A, nworker, layout);
     *bytes = NusHostBytes(A);
   }

@@ -98,7 +98,7 @@ typedef struct {
   int64_t                   nsegment, nscope, ntile, nslot, ncol, nchunk, nperm, ndiag;
   int64_t                   nvalue;        /* values in val: nslot of them, or fewer if chunks share values */
   int64_t                   ngathered;     /* number of gathered columns */
-  uint32_t                 *rank;          /* each column's place in order[], or ngathered; NULL if ngathered is 0 */
+  uint32_t                 *rank;          /* each column's position in order[], or ngathered; NULL if ngathered is 0 */
   SysInt                   *order;         /* the gathered columns, by descending number of entries */
   SysScalar                *xg;            /* the gathered entries of x */
   int64_t                  *thread_scope;  /* nthread + 1: the first scope of each thread */
@@ -114,9 +114,9 @@ typedef struct {
   uint32_t                 *share;  /* SYS_STORAGE_SHARED: each chunk's first value, in units of C values */
   int64_t                   nblock; /* SYS_STORAGE_SHARED: number of distinct value blocks */
   SysValuesChoice           values;
-  int                       filled; /* val holds values */
-  const uint8_t            *place;  /* while val is being filled: each entry's index in the table */
-  SysStretches              work;   /* for the transposed product; its extra sums are for the gathered columns */
+  int                       filled;   /* val holds values */
+  const uint8_t            *position; /* while val is being filled: each entry's index in the table */
+  SysStretches              work;     /* for the transposed product; its extra sums are for the gathered columns */
 } NusHost;
 
 /* The kernels of one instruction set, instances of nuskernels.h */
@@ -130,17 +130,17 @@ typedef struct _NusKernels {
 
 extern const NusKernels NusKernelsPlain, NusKernelsAVX2, NusKernelsAVX512;
 
-/* Returns the segment of column j, and sets its place in the segment's vector */
-static inline int64_t NusSegmentOf(const NusHost *A, int64_t j, int64_t *place)
+/* Returns the segment of column j, and sets its position in the segment's vector */
+static inline int64_t NusSegmentOf(const NusHost *A, int64_t j, int64_t *position)
 {
   const NusParams *p = &A->params;
 
-  *place = j;
+  *position = j;
   if (p->segmentation == NUS_UNIFORM) return j / p->width[1];
   if (!A->ngathered) return 0;
   if (A->rank[j] == A->ngathered) return A->nsegment - 1;
-  *place = A->rank[j];
-  return *place < p->width[0] * p->count[0] ? *place / p->width[0] : p->count[0] + (*place - p->width[0] * p->count[0]) / p->width[1];
+  *position = A->rank[j];
+  return *position < p->width[0] * p->count[0] ? *position / p->width[0] : p->count[0] + (*position - p->width[0] * p->count[0]) / p->width[1];
 }
 
 /* Returns whether this segment reads gathered entries of x */

@@ -134,10 +134,10 @@ static SYS_INLINE void NusChunkAll(const int C, const SysStorage stored, const S
 static SysScalar SYS_ISA_NAME(RowSum)(const NusHost *A, const NusTile *T, int64_t r, const SysScalar *x)
 {
   SysScalar s = 0;
-  int64_t   place;
+  int64_t   position;
 
   for (SysInt k = A->csr.i[r]; k < A->csr.i[r + 1]; k++) {
-    if (NusSegmentOf(A, A->csr.j[k], &place) == T->segment) s = SysMulAdd(A->csr.a[k], x[A->csr.j[k]], s);
+    if (NusSegmentOf(A, A->csr.j[k], &position) == T->segment) s = SysMulAdd(A->csr.a[k], x[A->csr.j[k]], s);
   }
   return s;
 }
@@ -388,9 +388,9 @@ static void SYS_ISA_NAME(Mult)(const NusHost *A, SysScalar alpha, const SysScala
 static void SYS_ISA_NAME(RowTranspose)(const NusHost *A, const NusTile *T, int64_t r, SysScalar f, SysScalar *z)
 {
   for (SysInt k = A->csr.i[r]; k < A->csr.i[r + 1]; k++) {
-    int64_t place;
+    int64_t position;
 
-    if (NusSegmentOf(A, A->csr.j[k], &place) == T->segment) z[place] = SysMulAdd(A->csr.a[k], f, z[place]);
+    if (NusSegmentOf(A, A->csr.j[k], &position) == T->segment) z[position] = SysMulAdd(A->csr.a[k], f, z[position]);
   }
 }
 
@@ -493,7 +493,7 @@ static void SYS_ISA_NAME(MultTranspose)(const NusHost *A, SysScalar alpha, const
   if (P) {
 #pragma omp parallel for num_threads(A->nthread) schedule(static)
     for (int64_t k = 0; k < P; k++) {
-      for (int t = 0; t < A->nthread; t++) z[A->order[k]] += A->work.sums[A->work.place[t] + k];
+      for (int t = 0; t < A->nthread; t++) z[A->order[k]] += A->work.sums[A->work.position[t] + k];
     }
   }
 }

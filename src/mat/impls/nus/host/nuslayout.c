@@ -46,7 +46,7 @@ SysStatus NusSplitScope(const NusHost *A, int64_t scope, NusWork *w)
   const int     nrow = NusLayoutScopeRows(A, scope);
   const SysInt *i    = A->csr.i + scope * A->params.sigma;
   const int64_t n    = i[nrow] - i[0];
-  int64_t       place;
+  int64_t       position;
 
   if (A->nsegment == 1) return SYS_SUCCESS;
   if (n > w->capacity) {
@@ -66,7 +66,7 @@ SysStatus NusSplitScope(const NusHost *A, int64_t scope, NusWork *w)
   }
   memset(w->segment, 0, sizeof(*w->segment) * (A->nsegment + 2));
   for (int64_t k = 0; k < n; k++) {
-    w->segment_of[k] = (uint16_t)NusSegmentOf(A, A->csr.j[i[0] + k], &place);
+    w->segment_of[k] = (uint16_t)NusSegmentOf(A, A->csr.j[i[0] + k], &position);
     w->segment[w->segment_of[k] + 2]++;
   }
   for (int64_t s = 2; s <= A->nsegment; s++) w->segment[s] += w->segment[s - 1];
@@ -74,9 +74,9 @@ SysStatus NusSplitScope(const NusHost *A, int64_t scope, NusWork *w)
     for (SysInt k = i[r]; k < i[r + 1]; k++) {
       const SysInt to = w->segment[w->segment_of[k - i[0]] + 1]++;
 
-      (void)NusSegmentOf(A, A->csr.j[k], &place);
+      (void)NusSegmentOf(A, A->csr.j[k], &position);
       w->row[to]   = (uint16_t)r;
-      w->col[to]   = (SysInt)place;
+      w->col[to]   = (SysInt)position;
       w->entry[to] = k;
     }
   }
@@ -110,7 +110,7 @@ static SysInt NusLayoutLength(const NusPart *P, int r)
 /* Sorts the part's rows by descending length into w->order, stably; returns the number of nonempty rows, or -1 if memory is short */
 static int NusLayoutSortRows(const NusPart *P, NusWork *w)
 {
-  int32_t most = 0, place = 0;
+  int32_t most = 0, position = 0;
   int     filled;
 
   for (int r = 0; r < P->nrow; r++) most = NusLayoutLength(P, r) > most ? (int32_t)NusLayoutLength(P, r) : most;
@@ -129,8 +129,8 @@ static int NusLayoutSortRows(const NusPart *P, NusWork *w)
   for (int32_t len = most; len >= 0; len--) {
     const int32_t n = w->bucket[len];
 
-    w->bucket[len] = place;
-    place += n;
+    w->bucket[len] = position;
+    position += n;
   }
   for (int r = 0; r < P->nrow; r++) w->order[w->bucket[NusLayoutLength(P, r)]++] = (uint16_t)r;
   return filled;

@@ -11,7 +11,7 @@ typedef struct {
   int           nrow;
   int64_t       width; /* columns of the segment's vector */
   const SysInt *beg;   /* nrow + 1: each row's first entry */
-  const SysInt *col;   /* each entry's place in the segment's vector */
+  const SysInt *col;   /* each entry's position in the segment's vector */
   const SysInt *entry; /* each entry's index in the CSR arrays; NULL: the identity */
 } NusPart;
 
@@ -20,7 +20,7 @@ typedef struct {
   SysInt   *segment;    /* nsegment + 1: each segment's first element of row, col and entry */
   uint16_t *segment_of; /* each entry's segment, in the order of CSR */
   uint16_t *row;        /* sorted by segment: the row in the scope */
-  SysInt   *col;        /* sorted by segment: the place in the segment's vector */
+  SysInt   *col;        /* sorted by segment: the position in the segment's vector */
   SysInt   *entry;      /* sorted by segment: the index in the CSR arrays */
   int64_t   capacity;   /* capacity of these arrays */
   SysInt   *beg;        /* beg of a NusPart */

@@ -39,7 +39,7 @@ static int64_t NusPlanWidth(int64_t cache)
   return width;
 }
 
-/* A direct-mapped model of half of the second-level cache: the line of x at each place. The numbers of places and of columns a line are rounded down
+/* A direct-mapped model of half of the second-level cache: the line of x at each position. The numbers of positions and of columns a line are rounded down
    to powers of two. */
 typedef struct {
   int      per_line; /* log2 of the columns a line */
@@ -88,15 +88,15 @@ static int NusPlanSegmentable(const SysCSR *A, const NusCache *cache, Lines *L)
 /* Sets cumulated[k] to the entries of the k fullest columns, up to limit, and rank[] to the order of all columns */
 static void RankColumns(const SysCSR *A, int64_t limit, SysInt *count, SysInt *bucket, int64_t most, uint32_t *rank, double *cumulated)
 {
-  int64_t place = 0;
+  int64_t position = 0;
 
   for (int64_t j = 0; j < A->n; j++) bucket[count[j]]++;
   for (int64_t c = most; c >= 0; c--) {
     const SysInt here = bucket[c];
 
-    for (int64_t k = place; k < SysMin(place + here, limit); k++) cumulated[k + 1] = cumulated[k] + c;
-    bucket[c] = (SysInt)place;
-    place += here;
+    for (int64_t k = position; k < SysMin(position + here, limit); k++) cumulated[k + 1] = cumulated[k] + c;
+    bucket[c] = (SysInt)position;
+    position += here;
   }
   for (int64_t j = 0; j < A->n; j++) rank[j] = (uint32_t)bucket[count[j]]++;
 }
@@ -112,7 +112,7 @@ static double NusPlanCost(const SysCSR *A, const NusCache *cache, const NusParam
   for (int k = 0; k < 2; k++) {
     for (int64_t s = 0; s < p->count[k] && at < limit; s++) {
       const int64_t next = SysMin(at + p->width[k], limit);
-      const double  here = cumulated[next] - cumulated[at], rows = A->m ? A->m * (1 - exp(-here / A->m)) : 0; /* expected number of rows, for entries at random places */
+      const double  here = cumulated[next] - cumulated[at], rows = A->m ? A->m * (1 - exp(-here / A->m)) : 0; /* expected number of rows, for entries at random positions */
 
       cost += rows * (k ? NUS_BYTES_FAR_ROW : NUS_BYTES_NEAR_ROW) - (k ? 0 : here * NUS_BYTES_L2_HIT);
       at = next;

@@ -134,8 +134,8 @@ SysStatus SpmmDeviceMult(int64_t m, const SpmmDeviceTerm term[], int nterm, int 
   for (int n = 0; n < nterm; n++) {
     const SpmmDevice *s = term[n].S;
 
-    /* i, j, place, a, panel, most, first, sums; the transposed pattern if there is one */
-    A[n] = {s->i ? s->i : term[n].A.i, s->i ? s->j : term[n].A.j, s->place, term[n].A.a, (const SpmmVector *)term[n].panel, s->most, s->first, (const SpmmVector *)s->sums};
+    /* i, j, position, a, panel, most, first, sums; the transposed pattern if there is one */
+    A[n] = {s->i ? s->i : term[n].A.i, s->i ? s->j : term[n].A.j, s->position, term[n].A.a, (const SpmmVector *)term[n].panel, s->most, s->first, (const SpmmVector *)s->sums};
     even = even && !s->npart;
   }
   if (nterm == 1 && term[0].S->node > 1 && !term[0].S->tiles) return SpmmNodesMult(m, term[0].S->node, A[0], term[0].S->nvalue, ncol, width, C, ld, stream);

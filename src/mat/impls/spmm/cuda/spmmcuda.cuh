@@ -20,14 +20,14 @@ typedef double2 SpmmVector;
 
 /* Tiles of the columns shared by several rows of a block, and the other entries (spmmcudatile.cu) */
 struct SpmmTiles {
-  int     slots;   /* rows of D in a tile */
-  int    *first;   /* for each block of rows, the number of tiles before it */
-  int    *column;  /* for each slot of each tile its column, or -1 */
-  int    *start;   /* for each block, tile and row the first entry; after a block's tiles, the first of the other entries */
-  int    *j;       /* for each entry its slot, or its column */
-  int    *place;   /* for each entry the place of its value */
-  int64_t ncolumn; /* heavy columns, summed over all blocks */
-  int64_t nentry;  /* entries in tiles */
+  int     slots;    /* rows of D in a tile */
+  int    *first;    /* for each block of rows, the number of tiles before it */
+  int    *column;   /* for each slot of each tile its column, or -1 */
+  int    *start;    /* for each block, tile and row the first entry; after a block's tiles, the first of the other entries */
+  int    *j;        /* for each entry its slot, or its column */
+  int    *position; /* for each entry the position of its value */
+  int64_t ncolumn;  /* heavy columns, summed over all blocks */
+  int64_t nentry;   /* entries in tiles */
   char   *memory;
 };
 
@@ -70,8 +70,8 @@ struct _SpmmDevice {
   int64_t    njoin; /* rows whose parts a second kernel joins */
   int       *join;
   char      *memory;
-  SpmmDeal   deal;          /* in SDDMM, and for panels of one width if rows are cut; otherwise empty */
-  int       *i, *j, *place; /* the transposed pattern, whose entry k has the value of A's entry place[k], or NULL */
+  SpmmDeal   deal;             /* in SDDMM, and for panels of one width if rows are cut; otherwise empty */
+  int       *i, *j, *position; /* the transposed pattern, whose entry k has the value of A's entry position[k], or NULL */
   char      *transposed;
   SpmmTiles *tiles; /* NULL: none */
 };
@@ -128,7 +128,7 @@ static __device__ inline SpmmVector SpmmGather(const SysReal *row, int64_t ld, i
   return v;
 }
 
-/* Returns the place of row q's vector v in a tile in shared memory. Lanes with adjacent rows, and lanes with the vectors of one row, use different
+/* Returns the position of row q's vector v in a tile in shared memory. Lanes with adjacent rows, and lanes with the vectors of one row, use different
    banks. */
 template <int VECTORS>
 static __device__ inline int SpmmSlot(int q, int v)

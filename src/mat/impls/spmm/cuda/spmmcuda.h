@@ -22,7 +22,7 @@ SYS_C_BEGIN
 
 #define SPMM_DEVICE_WIDTH (512 / (int)sizeof(SysReal)) /* most numbers of a panel's row */
 
-/* Data of A's pattern: its long rows, cut into parts that are multiplied in parallel; for A^T D also the transposed pattern with its values' places
+/* Data of A's pattern: its long rows, cut into parts that are multiplied in parallel; for A^T D also the transposed pattern with its values' positions
    in A */
 typedef struct _SpmmDevice SpmmDevice;
 

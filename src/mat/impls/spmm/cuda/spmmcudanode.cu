@@ -15,7 +15,7 @@ static __device__ inline void SpmmNodeEntry(const SpmmOperand &A, int k0, int k,
 
   column = exists ? __ldg(&A.j[k0 + k]) : 0;
 #pragma unroll
-  for (int n = 0; n < R; n++) value[n] = exists ? __ldg(&A.a[A.place ? __ldg(&A.place[k0 + k + n * length]) : k0 + k + n * length]) : (SysReal)0;
+  for (int n = 0; n < R; n++) value[n] = exists ? __ldg(&A.a[A.position ? __ldg(&A.position[k0 + k + n * length]) : k0 + k + n * length]) : (SysReal)0;
 }
 
 /* Returns to all groups of lanes the sums of a node's R rows of `length` entries; the first entry is k0 */
@@ -232,11 +232,9 @@ static SysStatus SpmmNodesLaunch(int64_t m, const SpmmOperand &A, int nvalue, in
   constexpr int ALL = LANES < SPMM_TEAM_LEAST ? SPMM_TEAM_LEAST : LANES;
 
   if constexpr (LANES < SPMM_TEAM_LEAST) {
-    if (nvalue && !A.place && ((uintptr_t)A.a | (uintptr_t)A.j) % 16 == 0 && SysStartsEarly()) return SpmmNodesLaunchCopied<LANES, R>(m, A, nvalue, ncol, C, ld, stream);
+    if (nvalue && !A.position && ((uintptr_t)A.a | (uintptr_t)A.j) % 16 == 0 && SysStartsEarly()) return SpmmNodesLaunchCopied<LANES, R>(m, A, nvalue, ncol, C, ld, stream);
   }
-  SpmmNodes<LANES, PER, R><<<SysBlocks(m, SYS_THREADS / ALL * R), SYS_THREADS, 0, stream>>>(m, A, ncol, C, ld);
-  SYS_CUDA(cudaPeekAtLastError());
-  return SYS_SUCCESS;
+  return SysLaunch(SpmmNodes<LANES, PER, R>, SysBlocks(m, SYS_THREADS / ALL * R), SYS_THREADS, 0, stream, m, A, ncol, C, ld);
 }
 
 template <int R>

@@ -27,11 +27,11 @@ static SysStatus SpmmTransposePattern(const SysCSR *A, SpmmDevice *s, std::vecto
     s->transposed = arena.memory;
     SysArenaTake(&arena, &s->i, (size_t)A->n + 1);
     SysArenaTake(&arena, &s->j, (size_t)A->nz);
-    SysArenaTake(&arena, &s->place, (size_t)A->nz);
+    SysArenaTake(&arena, &s->position, (size_t)A->nz);
   }
   SYS_CUDA(SysTransposeSize(A, &bytes));
   SYS_CALL(SysDeviceAllocate(&work.memory, bytes));
-  SYS_CUDA(SysTransposePattern(A, work.memory, bytes, s->i, s->j, s->place, stream));
+  SYS_CUDA(SysTransposePattern(A, work.memory, bytes, s->i, s->j, s->position, stream));
   rows.resize((size_t)A->n + 1);
   SYS_CUDA(cudaMemcpyAsync(rows.data(), s->i, rows.size() * sizeof(int), cudaMemcpyDeviceToHost, stream));
   SYS_CUDA(cudaStreamSynchronize(stream));
@@ -163,8 +163,7 @@ static SysStatus SpmmMakeDeal(int64_t m, const int *rows, const int *i, int vect
   SYS_CALL(SpmmUpload(shares, deal->share, stream));
   SYS_CALL(SpmmUpload(longs, deal->longs, stream));
   SYS_CALL(SpmmUpload(first, deal->first, stream));
-  SpmmNumber<<<(unsigned)deal->nshare, SYS_THREADS, 0, stream>>>(deal->share, i, deal->local);
-  SYS_CUDA(cudaPeekAtLastError());
+  SYS_CALL(SysLaunch(SpmmNumber, (unsigned)deal->nshare, SYS_THREADS, 0, stream, deal->share, i, deal->local));
   SYS_CUDA(cudaStreamSynchronize(stream));
   return SYS_SUCCESS;
 }
@@ -194,8 +193,7 @@ static SysStatus SpmmFindNodes(int64_t m, const int *i, const int *j, SpmmDevice
   for (int node = 3; node > 1 && s->node == 1; node--) {
     if (m % node) continue;
     SYS_CUDA(cudaMemsetAsync(flag.memory, 0, sizeof(different), stream));
-    SpmmDifferent<<<SysBlocks(m * SYS_WARP), SYS_THREADS, 0, stream>>>(m, node, i, j, (int *)flag.memory);
-    SYS_CUDA(cudaPeekAtLastError());
+    SYS_CALL(SysLaunch(SpmmDifferent, SysBlocks(m * SYS_WARP), SYS_THREADS, 0, stream, m, node, i, j, (int *)flag.memory));
     SYS_CUDA(cudaMemcpyAsync(&different, flag.memory, sizeof(different), cudaMemcpyDeviceToHost, stream));
     SYS_CUDA(cudaStreamSynchronize(stream));
     if (!different) s->node = node;

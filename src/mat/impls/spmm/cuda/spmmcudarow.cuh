@@ -42,7 +42,7 @@ static constexpr int SpmmBlocks()
 
 /* One term of a product */
 struct SpmmOperand {
-  const int        *i, *j, *place;
+  const int        *i, *j, *position;
   const SysReal    *a;
   const SpmmVector *panel;
   int               most; /* longer rows have parts */
@@ -61,7 +61,7 @@ static __device__ inline unsigned SpmmTeam()
 static __device__ inline void SpmmEntry(const SpmmOperand &A, int k, int k1, int &column, SysReal &value)
 {
   column = k < k1 ? __ldg(&A.j[k]) : 0;
-  value  = k < k1 ? __ldg(&A.a[A.place ? __ldg(&A.place[k]) : k]) : (SysReal)0;
+  value  = k < k1 ? __ldg(&A.a[A.position ? __ldg(&A.position[k]) : k]) : (SysReal)0;
 }
 
 /* Adds STEP of the entries in the team's lanes, from lane e's on; the first n exist */

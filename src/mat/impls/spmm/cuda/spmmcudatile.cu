@@ -20,7 +20,7 @@
 
 /* The arrays of SpmmTiles on the host */
 struct SpmmTileList {
-  std::vector<int> first, column, start, j, place;
+  std::vector<int> first, column, start, j, position;
   int64_t          ncolumn = 0, nentry = 0;
 };
 
@@ -59,8 +59,8 @@ static void SpmmTileBlock(int64_t r0, int64_t r1, int most, const int *rows, con
         const int s = slot[(size_t)columns[k]];
 
         if (s < 0 ? t < tiles : s / slots != t) continue;
-        L.j[(size_t)at]     = s < 0 ? columns[k] : s % slots;
-        L.place[(size_t)at] = k;
+        L.j[(size_t)at]        = s < 0 ? columns[k] : s % slots;
+        L.position[(size_t)at] = k;
         L.nentry += s >= 0;
         at++;
       }
@@ -91,7 +91,7 @@ SysStatus SpmmDeviceTile(SpmmDevice *S, const SysCSR *A, const SysInt *rows, con
   T->slots = SPMM_TILES_SHARED / (width * (int)sizeof(SysReal));
   L.first.push_back(0);
   L.j.resize((size_t)A->nz);
-  L.place.resize((size_t)A->nz);
+  L.position.resize((size_t)A->nz);
   for (int64_t r = 0; r < A->m; r += SPMM_BLOCK_ROWS) SpmmTileBlock(r, SysMin(r + SPMM_BLOCK_ROWS, A->m), S->most, rows, columns, threshold, T->slots, count, slot, L);
   T->ncolumn = L.ncolumn;
   T->nentry  = L.nentry;
@@ -102,13 +102,13 @@ SysStatus SpmmDeviceTile(SpmmDevice *S, const SysCSR *A, const SysInt *rows, con
     SysArenaTake(&arena, &T->column, L.column.size());
     SysArenaTake(&arena, &T->start, L.start.size());
     SysArenaTake(&arena, &T->j, L.j.size());
-    SysArenaTake(&arena, &T->place, L.place.size());
+    SysArenaTake(&arena, &T->position, L.position.size());
   }
   SYS_CALL(SpmmTileUpload(L.first, T->first, stream));
   SYS_CALL(SpmmTileUpload(L.column, T->column, stream));
   SYS_CALL(SpmmTileUpload(L.start, T->start, stream));
   SYS_CALL(SpmmTileUpload(L.j, T->j, stream));
-  SYS_CALL(SpmmTileUpload(L.place, T->place, stream));
+  SYS_CALL(SpmmTileUpload(L.position, T->position, stream));
   SYS_CUDA(cudaStreamSynchronize(stream));
   return SYS_SUCCESS;
 }
@@ -212,7 +212,7 @@ SysStatus SpmmTilesMult(int64_t m, const SpmmDeviceTerm *term, const int *i, int
 {
   const SpmmDevice *s = term->S;
   const SpmmTiles  *T = s->tiles;
-  const SpmmOperand A = {i, T->j, T->place, term->A.a, (const SpmmVector *)term->panel, s->most, s->first, (const SpmmVector *)s->sums};
+  const SpmmOperand A = {i, T->j, T->position, term->A.a, (const SpmmVector *)term->panel, s->most, s->first, (const SpmmVector *)s->sums};
 
   switch (width / SPMM_VECTOR_NUMBERS) {
   case 8:

@@ -108,8 +108,8 @@ PetscErrorCode SpmmHostMult(PetscBool transpose, Mat A, Mat B, Mat C, const Spmm
     const SpmmTransposed *T = &h->transposed[k];
 
     PetscCall(MatAIJGetArrays(block[k], &csr[k]));
-    term[k]       = (SpmmTerm){.i = csr[k].i, .j = csr[k].j, .a = (const SysReal *)csr[k].a, .n = B->rmap->n, .ring = h->ring, .ld = ldb, .panel = k && !transpose ? h->ghost.a : h->panel.a};
-    term[k].place = transpose ? T->place : NULL;
+    term[k]          = (SpmmTerm){.i = csr[k].i, .j = csr[k].j, .a = (const SysReal *)csr[k].a, .n = B->rmap->n, .ring = h->ring, .ld = ldb, .panel = k && !transpose ? h->ghost.a : h->panel.a};
+    term[k].position = transpose ? T->position : NULL;
     if (transpose) {
       term[k].i = T->i;
       term[k].j = T->j;

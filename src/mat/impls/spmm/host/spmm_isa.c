@@ -74,7 +74,7 @@ static void SYS_ISA_NAME(SpmmReach)(int64_t n, const SysInt *j, SysInt *least, S
 \
       _Pragma("GCC unroll 16") for (int v = 0; v < nsum * nvector; v++) sum[v] = (Vec){0}; \
       for (int t = 0; t < nterm; t++) { \
-        const SysInt  *j = term[t].j, *place = term[t].place, mask = (SysInt)(term[t].ring - 1); \
+        const SysInt  *j = term[t].j, *position = term[t].position, mask = (SysInt)(term[t].ring - 1); \
         const SysReal *a   = term[t].a; \
         const int64_t  end = term[t].i[r + 1]; \
         int64_t        k   = term[t].i[r]; \
@@ -82,14 +82,14 @@ static void SYS_ISA_NAME(SpmmReach)(int64_t n, const SysInt *j, SysInt *least, S
         for (; k + nsum <= end; k += nsum) { \
           _Pragma("GCC unroll 4") for (int s = 0; s < nsum; s++) \
           { \
-            const SysReal  value = a[place ? place[k + s] : k + s]; \
+            const SysReal  value = a[position ? position[k + s] : k + s]; \
             const SysReal *row   = panel[t] + (int64_t)(j[k + s] & mask) * width; \
 \
             _Pragma("GCC unroll 16") for (int v = 0; v < nvector; v++) sum[s * nvector + v] += value * ((const Vec *)row)[v]; \
           } \
         } \
         for (; k < end; k++) { \
-          const SysReal  value = a[place ? place[k] : k]; \
+          const SysReal  value = a[position ? position[k] : k]; \
           const SysReal *row   = panel[t] + (int64_t)(j[k] & mask) * width; \
 \
           _Pragma("GCC unroll 16") for (int v = 0; v < nvector; v++) sum[v] += value * ((const Vec *)row)[v]; \

@@ -110,9 +110,9 @@ void SpmmAdvance(const SpmmTerm *term, int64_t r0, int64_t r1, int ncol, int wid
   SpmmColumnsOf(kernels, term->i, term->j, term->n, r0, r1, &c0, &c1);
   if (c0 < held->lo || c0 > held->hi) held->lo = held->hi = c0;
   while (held->hi < c1) {
-    const int64_t place = held->hi & (term->ring - 1), n = SysMin(c1 - held->hi, term->ring - place);
+    const int64_t position = held->hi & (term->ring - 1), n = SysMin(c1 - held->hi, term->ring - position);
 
-    kernels->pack(n, ncol, width, term->columns + held->hi, term->ld, ring + place * width);
+    kernels->pack(n, ncol, width, term->columns + held->hi, term->ld, ring + position * width);
     held->hi += n;
   }
   if (held->hi - held->lo > term->ring) held->lo = held->hi - term->ring;
@@ -146,12 +146,12 @@ void SpmmMult(int nthread, int64_t m, const SpmmTerm term[], int nterm, int ncol
 SysStatus SpmmTranspose(const SysCSR *A, SpmmTransposed *T)
 {
   memset(T, 0, sizeof(*T));
-  T->n     = A->n;
-  T->nz    = A->nz;
-  T->i     = SysAllocateZero((size_t)(A->n + 2) * sizeof(SysInt));
-  T->j     = SysAllocate((size_t)A->nz * sizeof(SysInt));
-  T->place = SysAllocate((size_t)A->nz * sizeof(SysInt));
-  if (!T->i || !T->j || !T->place) {
+  T->n        = A->n;
+  T->nz       = A->nz;
+  T->i        = SysAllocateZero((size_t)(A->n + 2) * sizeof(SysInt));
+  T->j        = SysAllocate((size_t)A->nz * sizeof(SysInt));
+  T->position = SysAllocate((size_t)A->nz * sizeof(SysInt));
+  if (!T->i || !T->j || !T->position) {
     SpmmTransposedDestroy(T);
     return SYS_OUT_OF_MEMORY;
   }
@@ -161,8 +161,8 @@ SysStatus SpmmTranspose(const SysCSR *A, SpmmTransposed *T)
     for (int64_t k = A->i[r]; k < A->i[r + 1]; k++) {
       const SysInt to = T->i[A->j[k] + 1]++;
 
-      T->j[to]     = (SysInt)r;
-      T->place[to] = (SysInt)k;
+      T->j[to]        = (SysInt)r;
+      T->position[to] = (SysInt)k;
     }
   }
   return SYS_SUCCESS;
@@ -172,6 +172,6 @@ void SpmmTransposedDestroy(SpmmTransposed *T)
 {
   SysRelease(T->i, (size_t)(T->n + 2) * sizeof(SysInt));
   SysRelease(T->j, (size_t)T->nz * sizeof(SysInt));
-  SysRelease(T->place, (size_t)T->nz * sizeof(SysInt));
+  SysRelease(T->position, (size_t)T->nz * sizeof(SysInt));
   memset(T, 0, sizeof(*T));
 }

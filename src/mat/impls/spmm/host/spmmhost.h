@@ -33,9 +33,9 @@
 
 #define SPMM_BLOCK 512 /* rows of the result computed before they are written as columns; they fit the second-level cache */
 
-/* One term of a product: rows of a sparse matrix, and the dense matrix. The value of entry k is a[place[k]], or a[k] if place is NULL. */
+/* One term of a product: rows of a sparse matrix, and the dense matrix. The value of entry k is a[position[k]], or a[k] if position is NULL. */
 typedef struct {
-  const SysInt  *i, *j, *place;
+  const SysInt  *i, *j, *position;
   const SysReal *a;
   int64_t        n;       /* rows of the dense matrix */
   int64_t        ring;    /* rows of the panel, a power of two, if SpmmMult() packs columns[] into a ring; 0: the panel has all n rows, already packed */
@@ -107,10 +107,10 @@ typedef struct {
 /* Packs into a ring the further rows that rows r0 to r1 - 1, at most SPMM_BLOCK, need; the ring holds all of them */
 void SpmmAdvance(const SpmmTerm *term, int64_t r0, int64_t r1, int ncol, int width, SysReal *ring, SpmmHeld *held);
 
-/* The pattern of A^T, with each value's place in A: new values need no update */
+/* The pattern of A^T, with each value's position in A: new values need no update */
 typedef struct {
   int64_t n, nz;
-  SysInt *i, *j, *place;
+  SysInt *i, *j, *position;
 } SpmmTransposed;
 
 SysStatus SpmmTranspose(const SysCSR *A, SpmmTransposed *);
