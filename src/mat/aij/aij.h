@@ -48,7 +48,7 @@ extern PetscErrorCode MatAIJGetArrays(Mat A, SysCSR *csr);
 /* Gets the blocks of a matrix, the second NULL on one process, and the global columns of the second */
 extern PetscErrorCode MatAIJGetBlocks(Mat A, Mat block[2], const PetscInt **garray);
 
-/* Gets the star forest from the columns of this process to those of the off-diagonal block of an assembled MPIAIJ: PETSc's of MatMult(), or a new one. The caller destroys it. Collective. */
+/* Gets the star forest from the columns of this process to the columns of the off-diagonal block of an assembled MPIAIJ: PETSc's of MatMult(), or a new one. The caller destroys it. Collective. */
 extern PetscErrorCode MatAIJGetScatter(Mat A, PetscSF *sf);
 
 /* Returns PETSC_TRUE if A is an AIJCUSPARSE, sequential or MPI, deferred or not */

@@ -12,7 +12,7 @@
 
 PetscErrorCode (*KSPAMBEstimateSteps)(Mat, PetscBool, PetscScalar[], PetscBool *) = NULL;
 
-#define SMALL "KSPAMBEstimate" /* PETSc's solver for T, composed with that of the estimate */
+#define SMALL "KSPAMBEstimate" /* name of the solver for T, composed with PETSc's solver of the estimate */
 
 /* ------------------------------------------------- the operations of PETSc's solver ------------------------------------------------- */
 
@@ -147,7 +147,7 @@ static PetscErrorCode KSPAMBEstimateSupports(KSP ksp, KSPAMB *amb, PetscBool *su
   PetscCall(MatGetNullSpace(A, &null));
   if (type != PC_JACOBI_DIAGONAL || useabs || A != P || !(seq || mpi) || null) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatGetTransposeNullSpace(A, &null));
-  PetscCall(PetscOptionsGetAll(((PetscObject)ksp)->options, &options)); /* those of PETSc's solver of the estimate have this word */
+  PetscCall(PetscOptionsGetAll(((PetscObject)ksp)->options, &options)); /* options of PETSc's solver of the estimate have this word */
   PetscCall(PetscStrstr(options, "esteig_", &found));
   PetscCall(PetscFree(options));
   *supports = (PetscBool)(!null && !found);

@@ -84,7 +84,7 @@ struct _KSPAMB {
   PetscErrorCode (*setestimate)(KSP, PetscReal, PetscReal, PetscReal, PetscReal);
   PetscErrorCode (*setnoisy)(KSP, PetscBool);
   PetscBool estimates, ownrhs;          /* a set-up runs; the program chose whether the estimate begins from random numbers */
-  Vec       before, noise;              /* the right-hand side of the solver during an estimate by the steps of petsc-amb, and that of the estimate */
+  Vec       before, noise;              /* during an estimate by passes: the solver's own right-hand side, and the random one in place of it */
   PetscErrorCode (*estimatesolve)(KSP); /* operations of PETSc's solver of the estimate */
   PetscErrorCode (*estimatevalues)(KSP, PetscInt, PetscReal *, PetscReal *, PetscInt *);
 
