@@ -266,8 +266,11 @@ done
 printf '%%%%MatrixMarket matrix coordinate real general\n0 0 0\n' >nothing.mtx
 expect "verdict of nothing" 0 "^    options +-mat_type aij$" "$petscamb" info nothing.mtx -json info.json
 expect "verdict of nothing: numbers" 0 '"expected_ratio": 1.0' "${PYTHON:-python3}" -m json.tool info.json
-grid=p5:4 # so small that no format has fewer bytes than aij; smaller where indices of aij have 64 bits
-if "$petscamb" --version | grep -q '64-bit indices'; then grid=p5:3; fi
+grid=p5:4 # so small that no format has fewer bytes than aij, which depends on the bits of its indices and numbers
+case $("$petscamb" --version) in
+*'64-bit indices'*) grid=p5:3 ;;
+*'numbers of 32 bits'*) grid=p5:5 ;;
+esac
 expect "verdict: the model against the clock" 0 "^    but +[a-z]+ may still be faster here" "$petscamb" info $grid -mat_autosparse_device cpu
 # the load, by a library that stands before that of C
 printf 'int getloadavg(double load[], int n)\n{\n  load[0] = LOAD;\n  return n;\n}\n' >load.c
