@@ -238,11 +238,11 @@ static bool Exchanges(const Sizes &)
         for (int p = 0; p < nproc; p++) r->room[p] = room[(size_t)p]->data;
         *b = *r;
         for (int s = 0; s < steps; s++) {
-          r->peer[r->npeers]       = (k + 1 + s) % nproc; /* the entries of k + 2 come after those of k + 1 here, and after those of the process between there */
-          r->offset[s + 1]         = r->offset[s] + (s + 1) * n;
+          r->peer[r->npeers]    = (k + 1 + s) % nproc; /* the entries of k + 2 come after those of k + 1 here, and after those of the process between there */
+          r->offset[s + 1]      = r->offset[s] + (s + 1) * n;
           r->place[r->npeers++] = s ? n : 0;
-          b->peer[b->npeers]       = (k + nproc - 1 - s) % nproc;
-          b->offset[s + 1]         = b->offset[s] + (s + 1) * n;
+          b->peer[b->npeers]    = (k + nproc - 1 - s) % nproc;
+          b->offset[s + 1]      = b->offset[s] + (s + 1) * n;
           b->place[b->npeers++] = s ? n : 0;
         }
         for (int s = 0; s < steps; s++) { /* the other ends, with which flags are exchanged alone */
