@@ -37,15 +37,6 @@ PetscErrorCode GraphRowsGet(Mat A, GraphRows *rows)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Creates the SF from this process's columns to the second block's */
-PetscErrorCode GraphRowsCreateSF(Mat A, const GraphRows *rows, PetscSF *sf)
-{
-  PetscFunctionBegin;
-  PetscCall(PetscSFCreate(PetscObjectComm((PetscObject)A), sf));
-  PetscCall(PetscSFSetGraphLayout(*sf, A->cmap, (PetscInt)rows->csr[1].n, NULL, PETSC_COPY_VALUES, rows->garray));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 PetscErrorCode GraphLocalGetPattern(Mat A, GraphLocal *rows)
 {
   PetscBool mpi;

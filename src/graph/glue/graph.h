@@ -25,7 +25,6 @@ typedef struct {
 extern PetscErrorCode GraphCheckAIJ(Mat A, const char function[]);
 extern PetscErrorCode GraphCheckSquare(Mat A, const char function[]);
 extern PetscErrorCode GraphRowsGet(Mat A, GraphRows *); /* without values */
-extern PetscErrorCode GraphRowsCreateSF(Mat A, const GraphRows *, PetscSF *);
 extern PetscErrorCode GraphLocalGet(Mat A, GraphLocal *);
 extern PetscErrorCode GraphLocalGetPattern(Mat A, GraphLocal *); /* without values */
 extern PetscErrorCode GraphLocalRestore(GraphLocal *);

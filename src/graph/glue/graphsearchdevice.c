@@ -38,13 +38,12 @@ static PetscErrorCode SearchAgree(Search *s, int64_t *reached, PetscBool *done)
 }
 
 /* The second block's columns ascend, so a process's are contiguous */
-static PetscErrorCode SearchExchangeCreate(Search *s, const GraphRows *rows)
+static PetscErrorCode SearchExchangeCreate(Search *s)
 {
   const PetscInt *columns;
 
   PetscFunctionBegin;
-  PetscCall(GraphRowsCreateSF(s->A, rows, &s->sf));
-  PetscCall(PetscSFSetUp(s->sf));
+  PetscCall(MatAIJGetScatter(s->A, &s->sf));
   PetscCall(PetscSFGetRootRanks(s->sf, &s->nto, &s->to, &s->tostart, &columns, NULL));
   for (PetscInt k = 0; k < s->tostart[s->nto]; k++) PetscAssert(columns[k] == k, PETSC_COMM_SELF, PETSC_ERR_PLIB, "Columns of other processes are not in the order of these");
   PetscCall(PetscSFGetLeafRanks(s->sf, &s->nfrom, &s->from, &s->fromstart, &s->list));
@@ -77,7 +76,7 @@ static PetscErrorCode SearchCreate(Search *s, Mat A, PetscInt levels, PetscBool 
   if (!*done) PetscFunctionReturn(PETSC_SUCCESS);
   if (SearchUpload(&rows, csr)) s->status = SYS_ERROR; /* SearchAgree() informs the others, which do not wait for this process */
   PetscCall(SearchAgree(s, &none, done));
-  if (rows.block[1]) PetscCall(SearchExchangeCreate(s, &rows));
+  if (rows.block[1]) PetscCall(SearchExchangeCreate(s));
   if (levels) PetscCall(PetscMalloc1((size_t)levels * A->rmap->n, &s->level));
   s->status = GraphSearchCreate(&csr[0], rows.block[1] ? &csr[1] : NULL, s->sf ? s->fromstart[s->nfrom] : 0, s->list, (int)levels, &s->search, PetscDefaultCudaStream);
   PetscCall(SearchAgree(s, &none, done));

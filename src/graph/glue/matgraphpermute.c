@@ -49,7 +49,8 @@ static PetscErrorCode PermuteColumns(Mat A, IS columns, const GraphRows *rows, c
   PetscFunctionBegin;
   if (rowposition) PetscCall(PetscArraycpy(position, rowposition, A->cmap->n));
   else PetscCall(PermuteInvert(A, columns, A->cmap, "columns", position));
-  PetscCall(GraphRowsCreateSF(A, rows, &sf));
+  if (!rows->block[1]) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatAIJGetScatter(A, &sf));
   PetscCall(PetscSFBcastBegin(sf, MPIU_INT, position, position + A->cmap->n, MPI_REPLACE));
   PetscCall(PetscSFBcastEnd(sf, MPIU_INT, position, position + A->cmap->n, MPI_REPLACE));
   PetscCall(PetscSFDestroy(&sf));

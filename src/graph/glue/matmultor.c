@@ -59,7 +59,7 @@ PetscErrorCode MatMultOr(Mat A, PetscBool transpose, const uint64_t x[], const u
   if (transpose) GraphOrTranspose(nthread, &rows.csr[0], x, want, y);
   else GraphOr(nthread, &rows.csr[0], x, want, y);
   if (!rows.block[1]) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(GraphRowsCreateSF(A, &rows, &sf));
+  PetscCall(MatAIJGetScatter(A, &sf));
   PetscCallMPI(MPI_Type_contiguous(2, MPI_INT, &word));
   PetscCallMPI(MPI_Type_commit(&word));
   PetscCall(PetscCalloc1((size_t)rows.csr[1].n, &other));

@@ -102,7 +102,7 @@ PetscErrorCode MatGraphOrient(Mat A, Vec key, Mat *B)
   if (rows.block[1]) {
     PetscSF sf;
 
-    PetscCall(GraphRowsCreateSF(A, &rows, &sf));
+    PetscCall(MatAIJGetScatter(A, &sf));
     PetscCall(PetscMalloc1((size_t)rows.csr[1].n, &other));
     PetscCall(PetscSFBcastBegin(sf, MPIU_SCALAR, own, other, MPI_REPLACE));
     PetscCall(PetscSFBcastEnd(sf, MPIU_SCALAR, own, other, MPI_REPLACE));

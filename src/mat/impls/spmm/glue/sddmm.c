@@ -134,10 +134,7 @@ static PetscErrorCode SddmmMake(Mat S, Mat D1, Mat D2, MatReuse reuse, Mat O, Sd
     if (reuse == MAT_REUSE_MATRIX) PetscCall(SddmmCheckPattern(S, O));
     PetscCall(SddmmReset(w));
     PetscCall(PetscArraycpy(w->seen, seen, 2));
-    if (block[1]) {
-      PetscCall(PetscSFCreate(PetscObjectComm((PetscObject)S), &w->sf));
-      PetscCall(PetscSFSetGraphLayout(w->sf, S->cmap, block[1]->cmap->n, NULL, PETSC_COPY_VALUES, garray));
-    }
+    if (block[1]) PetscCall(MatAIJGetScatter(S, &w->sf));
   }
   if (MatAIJIsCUSPARSE(S)) {
     PetscCall(SddmmOnDeviceMake(S, D1, D2, O, &w->device, &done));
