@@ -28,6 +28,20 @@ static inline int64_t SysMin(int64_t a, int64_t b)
   return a < b ? a : b;
 }
 
+/* Returns the position of a column among j[begin] to j[end - 1], which ascend, or -1 */
+static inline int64_t SysFindColumn(const SysInt *j, int64_t begin, int64_t end, int64_t column)
+{
+  int64_t low = begin, high = end;
+
+  while (low < high) {
+    const int64_t middle = low + (high - low) / 2;
+
+    if (j[middle] < column) low = middle + 1;
+    else high = middle;
+  }
+  return low < end && j[low] == column ? low : -1;
+}
+
 /* Returns the bytes of the arrays */
 static inline double SysCSRBytes(const SysCSR *A)
 {

@@ -45,15 +45,9 @@ typedef struct {
 /* The size of the entry of row u in column v, 0 if there is none */
 static float GraphFind(const SysCSR *A, SysInt u, SysInt v)
 {
-  SysInt lo = A->i[u], hi = A->i[u + 1];
+  const int64_t k = SysFindColumn(A->j, A->i[u], A->i[u + 1], v);
 
-  while (lo < hi) {
-    const SysInt mid = lo + (hi - lo) / 2;
-
-    if (A->j[mid] < v) lo = mid + 1;
-    else hi = mid;
-  }
-  return lo < A->i[u + 1] && A->j[lo] == v ? OrderSize(A->a[lo]) : 0;
+  return k < 0 ? 0 : OrderSize(A->a[k]);
 }
 
 /* Whether rows of a sample have entries of other sizes than their columns; sums that cancel may differ by rounding */

@@ -96,15 +96,9 @@ void AmbILUMatrixUpdate(AmbILUMatrix *M, const SysScalar *a)
 /* The entry of a column behind the diagonal of a row, or 0 */
 static SysScalar AmbILUUpper(const AmbILUMatrix *M, SysInt row, int64_t column)
 {
-  SysInt low = M->behind[row], high = M->i[row + 1];
+  const int64_t k = SysFindColumn(M->j, M->behind[row], M->i[row + 1], column);
 
-  while (low < high) {
-    const SysInt middle = low + (high - low) / 2;
-
-    if (M->j[middle] < column) low = middle + 1;
-    else high = middle;
-  }
-  return low < M->i[row + 1] && M->j[low] == column ? M->a[low] : 0;
+  return k < 0 ? 0 : M->a[k];
 }
 
 /* Sets *pivot to the row if that is the first refused one; a NaN is not refused, as in PETSc's factors */
