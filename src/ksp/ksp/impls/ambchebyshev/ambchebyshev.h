@@ -12,6 +12,9 @@ PetscErrorCode KSPAMBChebyshevIterate(KSP, KSPAMB *, PetscErrorCode (*step)(KSP,
    *done = PETSC_FALSE if there is none, on all processes. The preconditioner of the GPU's prolongators sets the pointer; NULL before. */
 extern PetscErrorCode (*KSPAMBEstimateSteps)(Mat A, PetscBool definite, PetscScalar t[], PetscBool *done);
 
+/* Sets *given if the object's options have this word in a name or value */
+PetscErrorCode KSPAMBOptionsHave(PetscObject, const char word[], PetscBool *given);
+
 /* Chebyshev's estimate of eigenvalues: Begin() before a set-up of PETSc's and End() after it, Created() after PETSc may have created its solver */
 PetscErrorCode KSPAMBEstimateBegin(KSP, KSPAMB *);
 PetscErrorCode KSPAMBEstimateCreated(KSP, KSPAMB *);

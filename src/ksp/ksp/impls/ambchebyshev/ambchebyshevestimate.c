@@ -125,13 +125,24 @@ static PetscErrorCode KSPAMBEstimatePreSolve(KSP ksp, Vec b, Vec x, void *ctx)
 
 /* ------------------------------------------------- the set-up ------------------------------------------------- */
 
+PetscErrorCode KSPAMBOptionsHave(PetscObject obj, const char word[], PetscBool *given)
+{
+  char *all, *found = NULL;
+
+  PetscFunctionBegin;
+  PetscCall(PetscOptionsGetAll(obj->options, &all));
+  PetscCall(PetscStrstr(all, word, &found));
+  *given = (PetscBool)(found != NULL);
+  PetscCall(PetscFree(all));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Sets *supports if steps can replace PETSc's estimate for this system */
 static PetscErrorCode KSPAMBEstimateSupports(KSP ksp, KSPAMB *amb, PetscBool *supports)
 {
-  PetscBool    jacobi, seq, mpi, useabs;
+  PetscBool    jacobi, seq, mpi, useabs, given;
   PCJacobiType type;
   MatNullSpace null;
-  char        *options, *found = NULL;
   Mat          A, P;
 
   PetscFunctionBegin;
@@ -147,10 +158,8 @@ static PetscErrorCode KSPAMBEstimateSupports(KSP ksp, KSPAMB *amb, PetscBool *su
   PetscCall(MatGetNullSpace(A, &null));
   if (type != PC_JACOBI_DIAGONAL || useabs || A != P || !(seq || mpi) || null) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatGetTransposeNullSpace(A, &null));
-  PetscCall(PetscOptionsGetAll(((PetscObject)ksp)->options, &options)); /* options of PETSc's solver of the estimate have this word */
-  PetscCall(PetscStrstr(options, "esteig_", &found));
-  PetscCall(PetscFree(options));
-  *supports = (PetscBool)(!null && !found);
+  PetscCall(KSPAMBOptionsHave((PetscObject)ksp, "esteig_", &given)); /* options of PETSc's solver of the estimate */
+  *supports = (PetscBool)(!null && !given);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

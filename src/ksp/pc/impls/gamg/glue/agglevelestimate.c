@@ -6,6 +6,7 @@
 #include <petsc/private/kspimpl.h>
 
 #include "sys/systhreads.h"
+#include "ksp/ksp/impls/ambchebyshev/ambchebyshev.h"
 #include "ksp/pc/impls/gamg/glue/agg.h"
 
 PetscErrorCode AmbAggSetJacobi(PC jacobi, Mat A)
@@ -15,19 +16,6 @@ PetscErrorCode AmbAggSetJacobi(PC jacobi, Mat A)
   PetscFunctionBegin;
   PetscCall(AmbAggDeviceZeros(A, &zeros));
   PetscCall(PCJacobiSetFixDiagonal(jacobi, zeros));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Sets whether the user chose the solver; options of petsc-amb's own estimate do not count */
-static PetscErrorCode AmbAggChosen(PC pc, PetscBool *chosen)
-{
-  char *all, *found = NULL;
-
-  PetscFunctionBegin;
-  PetscCall(PetscOptionsGetAll(((PetscObject)pc)->options, &all));
-  PetscCall(PetscStrstr(all, "pc_gamg_esteig_", &found));
-  *chosen = (PetscBool)(found != NULL);
-  PetscCall(PetscFree(all));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -199,7 +187,7 @@ PetscErrorCode AmbAggEstimate(PC pc, const AmbAggLevel *level, PetscReal *emin, 
   PetscCall(MatIsSPDKnown(level->A, &set, &spd));
   spd = (PetscBool)(set && spd);
   PetscCall(MatGetNullSpace(level->A, &null));
-  PetscCall(AmbAggChosen(pc, &chosen));
+  PetscCall(KSPAMBOptionsHave((PetscObject)pc, "pc_gamg_esteig_", &chosen));
   if (!null && !chosen && level->device) PetscCall(AmbAggDeviceKrylov(level, spd, h, &done));
   else if (!null && !chosen && !spd && level->size == 1) PetscCall(AmbAggHostKrylov(level, h, &done));
   if (done && spd) AmbAggSingularValues(AGG_STEPS, AGG_STEPS, h, emin, emax);
