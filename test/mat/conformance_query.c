@@ -10,7 +10,7 @@ static const TestShape grid = {"grid", 400, 400, TestRowGrid, TestValueGeneral, 
 
 /* ------------------------------------------------- numbers ------------------------------------------------- */
 
-/* Matrices that have served products: what is asked afterwards must not come from a stale position */
+/* Matrices after a product and a change of values: queries must return current values */
 static PetscErrorCode UsedPairCreate(TestDiff *d, Mat *A, Mat *R)
 {
   PetscFunctionBeginUser;

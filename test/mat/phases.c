@@ -518,7 +518,7 @@ static PetscErrorCode Duplicates(TestDiff *d)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Functions of PETSc that move the inside of a matrix take the shadow away, or leave that of another matrix: a new one replaces it */
+/* After functions of PETSc that move the data of one matrix to another, a matrix has no shadow, or the shadow of the other matrix: it gets a new one */
 static PetscErrorCode ComesBack(TestDiff *d)
 {
   Mat            A, B;
