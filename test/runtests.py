@@ -342,7 +342,7 @@ def environment(folder, gpus=(), more={}):
     env = dict(os.environ, TMPDIR=folder, LC_ALL="C", TREE=ROOT, **more)
     env.setdefault("OMP_NUM_THREADS", "2")
     env.setdefault("OMP_WAIT_POLICY", "passive")
-    # nproc obeys: a script that builds, with as many jobs as nproc says, has no more than a fourth of the cores beside other tests
+    # nproc obeys it: a script that builds has as many jobs as nproc prints, at most a quarter of the cores, or four if that is more
     env.setdefault("OMP_THREAD_LIMIT", str(max(4, processors() // 4)))
     if gpus and None not in [gpu.name for gpu in gpus]:
         env["CUDA_VISIBLE_DEVICES"] = ",".join(gpu.name for gpu in gpus)
