@@ -30,18 +30,19 @@ static inline double SysSeconds(clockid_t clock)
 #define SYS_TUNE_WAITS   2   /* factor on the products before a conversion of an interpolation, whose two products a cycle seldom repay the format's memory */
 #define SYS_TUNE_SERIAL  0.1 /* fraction of a conversion, an update or a product that does not run in parallel */
 
+/* Returns the time of a conversion, an update or a product in a format with several threads, over that with one */
+static inline double SysTuneShare(int threads)
+{
+  return SYS_TUNE_SERIAL + (1 - SYS_TUNE_SERIAL) / threads;
+}
+
 /*
-   Returns the patience on the host with several threads, given that with one. The AIJ uses one thread and formats use all, so the time of a
-   conversion, an update and a product in the format shrinks to
-
-     share = serial + (1 - serial) / threads.
-
-   Patience is the cost of a conversion over the gain of a product: cost / (1 - product) with one thread, cost share / (1 - product share) with
-   several.
+   Returns the patience on the host with several threads, given that with one. The AIJ uses one thread and formats use all. Patience is the cost of a
+   conversion over the gain of a product: cost / (1 - product) with one thread, cost share / (1 - product share) with several.
 */
 static inline int SysTunePatience(int one, int threads)
 {
-  const double share = SYS_TUNE_SERIAL + (1 - SYS_TUNE_SERIAL) / threads;
+  const double share = SysTuneShare(threads);
   const double exact = one * (1 - SYS_TUNE_PRODUCT) * share / (1 - SYS_TUNE_PRODUCT * share);
   const int    below = (int)(exact + 1e-9);
 
@@ -49,10 +50,13 @@ static inline int SysTunePatience(int one, int threads)
 }
 
 /*
-   A program whose values change before SYS_TUNE_CONVERT products converts by elapsed time: one conversion may take SYS_TUNE_EARLY of the time since
-   the pattern was new, and all such conversions together SYS_TUNE_EARLY of the program's time. A program that ends right after a conversion loses no
-   more than that.
+   A program whose values change before the products that repay a conversion converts by elapsed time. It may end: the part of the conversion that
+   this set of values and SYS_TUNE_SETS of the sets so far do not repay is at most SYS_TUNE_EARLY of the time since the pattern was new, and of all
+   conversions together SYS_TUNE_EARLY of the program's time.
 */
+#define SYS_TUNE_SETS          0.125     /* ratio: sets of values still to come over those so far */
+#define SYS_TUNE_AIJ_ENTRY     4.e-10    /* expected seconds of a product on the AIJ, a nonzero: 0.4 to 0.7 with the row's */
+#define SYS_TUNE_AIJ_ROW       4.e-9     /* seconds a row */
 #define SYS_TUNE_EARLY         (1. / 32) /* fraction of time */
 #define SYS_TUNE_CONVERT_FIXED 1.e-4     /* expected seconds of a conversion on the host, one thread: constant part */
 #define SYS_TUNE_CONVERT_ENTRY 5.e-9     /* seconds a nonzero */

@@ -4,7 +4,7 @@
 
    MatShadowChoose() converts a matrix once its products on the AIJ with one set of values have taken as long as a conversion, and a multigrid level
    at its first product. If each set of values has fewer products, it converts once the products of all sets would have repaid the conversion and the
-   updates, if the conversion takes a small part of the time since the pattern exists. The format stays if it is no slower than the AIJ. On the host
+   updates, if what the next few sets do not repay is a small part of the time since the pattern exists. The format stays if it is no slower than the AIJ. On the host
    the times of the last products on the AIJ and of the first ones on the format decide (shadowtrial.c); several candidates may be tried
    (shadowtune.c). On the device a product's time is unknown until the queue is empty: the traffic model decides until tuning would be repaid; then
    both sides are timed on scratch vectors. A first conversion does not begin before the thread of shadowloaddevice.c has loaded CUDA's kernels.
@@ -55,20 +55,39 @@ static void MatShadowBeginValues(MatShadow *s)
   past->sets++;
 }
 
+/* Returns the model's seconds of a product on the AIJ */
+static PetscLogDouble MatShadowModelProduct(const MatShadow *s)
+{
+  return SYS_TUNE_AIJ_ENTRY * (double)s->nz + SYS_TUNE_AIJ_ROW * (double)s->owner->rmap->n;
+}
+
+/* Returns the model's seconds that products of the next sets of values save: of this set, and of SYS_TUNE_SETS of the number of sets so far,
+   each with as many products as the last. The first products of this set are timed on the AIJ. */
+static PetscLogDouble MatShadowModelSaved(const MatShadow *s)
+{
+  const double share = SysTuneShare(MatAIJThreads(s->nz)), sets = SYS_TUNE_SETS * (double)s->past.sets;
+  const double products = (1 + sets) * (double)PetscMin(s->past.rate, (PetscReal)s->served) - (double)s->patience.samples;
+  const double updates  = sets * SYS_TUNE_UPDATE * (1 - SYS_TUNE_PRODUCT) * share;
+
+  return MatShadowModelProduct(s) * (products * (1 - SYS_TUNE_PRODUCT * share) - updates);
+}
+
 /* At the begin of a set of values, sets past->early if a conversion is due although no set had patience->convert products: as many products as this
-   pattern has had must save the conversion and all updates, and the conversion must take a small part of the time so far, because the program may end
-   right after it. */
+   pattern has had must save the conversion and all updates, and the part of it that the next sets do not save must be a small part of the time so
+   far, because the program may end after them. */
 static void MatShadowExpectEarly(MatShadow *s)
 {
-  MatShadowPast *past = &s->past;
-  PetscLogDouble now, model, cost;
+  MatShadowPast           *past     = &s->past;
+  const MatShadowPatience *patience = &s->patience;
+  PetscLogDouble           now, model, loss;
 
   past->early = PETSC_FALSE;
-  if (s->phase != MAT_SHADOW_WAITING || MatShadowOnDevice(s) || !MatShadowMeasures(s) || past->rate < SYS_TUNE_LASTING || s->products < SYS_TUNE_CONVERT + SYS_TUNE_UPDATE * past->sets) return;
+  if (s->phase != MAT_SHADOW_WAITING || MatShadowOnDevice(s) || !MatShadowMeasures(s) || past->rate < patience->lasting || s->products < patience->convert + patience->update * past->sets) return;
   now         = SysSeconds(CLOCK_THREAD_CPUTIME_ID);
   model       = MatShadowModelConvert(s);
-  cost        = model * (model + MatShadowConverted.actual) / (model + MatShadowConverted.expected);
-  past->early = (PetscBool)(cost <= SYS_TUNE_EARLY * (now - past->since) && cost + MatShadowConverted.early <= SYS_TUNE_EARLY * (now - MatShadowConverted.begin));
+  loss        = PetscMax(0, model * (model + MatShadowConverted.actual) / (model + MatShadowConverted.expected) - MatShadowModelSaved(s));
+  past->early = (PetscBool)(loss <= SYS_TUNE_EARLY * (now - past->since) && loss + MatShadowConverted.early <= SYS_TUNE_EARLY * (now - MatShadowConverted.begin));
+  if (past->early) MatShadowConverted.early += loss;
 }
 
 /* Adds the seconds of a conversion on the host to the sums. Those of another thread (online tuning) are unknown here. */
@@ -78,7 +97,6 @@ static void MatShadowNoteConversion(MatShadow *s, PetscLogDouble seconds)
     MatShadowConverted.actual += seconds;
     MatShadowConverted.expected += MatShadowModelConvert(s);
   }
-  if (s->past.early) MatShadowConverted.early += seconds;
   s->past.early = PETSC_FALSE;
 }
 

@@ -258,7 +258,7 @@ static inline PetscErrorCode MatShadowCheckStatus(SysStatus status, PetscBool *d
 /* Conversions on the host in this process, in the thread's CPU time, which other programs do not lengthen */
 typedef struct {
   PetscLogDouble begin;            /* of the first matrix */
-  PetscLogDouble early;            /* seconds of conversions by MatShadowExpectEarly() */
+  PetscLogDouble early;            /* seconds of conversions that MatShadowExpectEarly() does not expect back */
   PetscLogDouble actual, expected; /* seconds of all conversions in this thread, measured and predicted */
 } MatShadowConversions;
 extern MatShadowConversions MatShadowConverted;
