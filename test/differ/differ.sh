@@ -7,4 +7,4 @@
 set -u
 root=$(cd "$(dirname "$0")/../.." && pwd)
 export BUILD=${BUILD:-$root/build/default}
-exec "${PYTHON:-python3}" "$root/test/differ/differ.py" --seed 1 --sequences 36 --shrink 60
+exec "${PYTHON:-python3}" "$root/test/differ/differ.py" --seed 1 --sequences 36 --shrink 60 --jobs "$(nproc)"
