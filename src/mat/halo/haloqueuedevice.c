@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   Products of MPI matrices for solvers that record their iterations. The record has the work of both streams: events lead from one to the other and back.
+   Products of MPI matrices for solvers that record their iterations. The record has the work of both streams: events lead from one to the other and back. Each process has
+   its own GPU: kernels of a record that wait for another process's would keep those from a GPU that both share.
 */
 #include "mat/halo/halo.h"
 
@@ -19,7 +20,7 @@ PetscErrorCode MatHaloShareSetUp(Mat A, PetscBool transpose, MatHaloShare *p)
   PetscCall(MatShadowQuery(A, &s));
   if (!s || s->owner != A) PetscFunctionReturn(PETSC_SUCCESS);
   h = (MatHalo *)s->halo;
-  if (!h || !h->chosen || (h->size && !MatHaloInStream(h))) PetscFunctionReturn(PETSC_SUCCESS); /* of size 0 it exchanges nothing */
+  if (!h || !h->chosen || (h->size && !(MatHaloInStream(h) && h->about->own))) PetscFunctionReturn(PETSC_SUCCESS); /* of size 0 it exchanges nothing */
   PetscCall(MatMPIAIJGetSeqAIJ(A, NULL, &rest, NULL));
   PetscCall(PetscObjectGetId((PetscObject)rest, &id));
   if (h->block != id) PetscFunctionReturn(PETSC_SUCCESS);
