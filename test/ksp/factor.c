@@ -48,6 +48,12 @@ static PetscScalar ValueNodes(PetscInt i, PetscInt j)
   return i == j ? 3.0 * (PetscReal)rows_of_node : 0.5 * TestReal(PetscMin(i, j), PetscMax(i, j));
 }
 
+/* Of I-nodes with different numbers of rows */
+static PetscScalar ValueMixed(PetscInt i, PetscInt j)
+{
+  return i == j ? 30.0 : 0.5 * TestReal(PetscMin(i, j), PetscMax(i, j));
+}
+
 static const TestShape convection = {"convection", 900, 900, TestRowGrid, TestValueConvection, PETSC_FALSE};
 static const TestShape symmetric  = {"symmetric", 900, 900, TestRowGrid, TestValueSymmetric, PETSC_FALSE};
 static const TestShape blocks     = {"blocks", 324, 324, TestRowBlocks, ValueBlocks, PETSC_FALSE};
@@ -391,6 +397,8 @@ static PetscErrorCode NotFinite(TestDiff *d)
 
 static const TestShape far   = {"far", 70000, 70000, TestRowFar, TestValueSymmetric, PETSC_FALSE};
 static const TestShape large = {"large", 10000, 10000, TestRowGrid, TestValueSymmetric, PETSC_FALSE};
+static const TestShape nodes = {"nodes", 3000, 3000, TestRowNodes, ValueMixed, PETSC_FALSE};
+static const TestShape apart = {"nodes far apart", 72000, 72000, TestRowNodesFar, ValueMixed, PETSC_FALSE};
 
 /* Did the compiler of PETSc fuse a multiplication with a subtraction? Then the product of x and v keeps its low digits, and b - v x is not zero. */
 static PetscErrorCode Fuses(PetscBool *fuses)
@@ -428,13 +436,13 @@ static PetscErrorCode Fuses(PetscBool *fuses)
    time. */
 static PetscErrorCode Bits(TestDiff *d)
 {
-  static const TestShape *const shapes[] = {&large, &far, &convection};
+  static const TestShape *const shapes[] = {&large, &far, &nodes, &apart, &convection};
   const MatFactorType           types[]  = {MAT_FACTOR_ILU, MAT_FACTOR_ICC};
   PetscBool                     fuses    = PETSC_FALSE, device;
 
   PetscFunctionBeginUser;
   PetscCall(Fuses(&fuses));
-  for (int s = 0; s < 3; s++) {
+  for (int s = 0; s < (int)PETSC_STATIC_ARRAY_LENGTH(shapes); s++) {
     for (int t = 0; t < (shapes[s] == &convection ? 1 : 2); t++) {
       const Kind    kind = {types[t], 0, MATORDERINGNATURAL, MAT_SHIFT_NONE};
       MatFactorInfo info;
@@ -639,7 +647,7 @@ static PetscErrorCode TimeGrid(PetscInt pairs, int operation)
   PetscCall(PCDestroy(&pc));
   for (int k = 0; k < 2; k++) {
     if (operation < 2) PetscCall(Factor(A[k], packages[k], &kind, &info, &F[k]));
-    PetscCall(Seconds(F[k], A[k], b, x, 25, &unused));
+    PetscCall(Seconds(F[k], A[k], b, x, operation < 2 ? 25 : 125, &unused));
   }
   PetscCall(PetscMalloc3(pairs, &seconds[0], pairs, &seconds[1], pairs, &seconds[2]));
   for (PetscInt p = 0; p < pairs; p++) {
