@@ -584,7 +584,7 @@ static PetscErrorCode InPlace(TestDiff *d)
 
 /* ------------------------------------------------- times ------------------------------------------------- */
 
-static PetscInt edge, reach; /* of a grid: points along an edge, and neighbors at most so many axes away, 1 for 7 points and 3 for 27 */
+static PetscInt edge, reach, unknowns; /* of a grid: points along an edge, neighbors at most so many axes away, 1 for 7 points and 3 for 27, and unknowns of a point */
 
 static PetscInt RowCube(PetscInt i, PetscInt M, PetscInt N, PetscInt cols[])
 {
@@ -601,9 +601,17 @@ static PetscInt RowCube(PetscInt i, PetscInt M, PetscInt N, PetscInt cols[])
   return n;
 }
 
+static PetscInt RowUnknowns(PetscInt i, PetscInt M, PetscInt N, PetscInt cols[])
+{
+  PetscInt n = RowCube(i / unknowns, M / unknowns, N / unknowns, cols);
+
+  for (PetscInt k = n * unknowns; k-- > 0;) cols[k] = cols[k / unknowns] * unknowns + k % unknowns;
+  return n * unknowns;
+}
+
 static PetscScalar ValueCube(PetscInt i, PetscInt j)
 {
-  return i == j ? 30.0 : -1 + 0.3 * PetscAbsReal(TestReal(PetscMin(i, j), PetscMax(i, j)));
+  return i == j ? 30.0 * unknowns : -1 + 0.3 * PetscAbsReal(TestReal(PetscMin(i, j), PetscMax(i, j)));
 }
 
 /* Of a solve with F, or of a sweep over A */
@@ -625,8 +633,8 @@ static PetscErrorCode Seconds(Mat F, Mat A, Vec b, Vec x, PetscInt times, PetscR
 /* PETSc's operation and that of petsc-amb in turns: solves with ILU(0), with ICC(0), symmetric sweeps */
 static PetscErrorCode TimeGrid(PetscInt pairs, int operation)
 {
-  const PetscInt    n = edge * edge * edge, times = 1 + 300000 / n;
-  const TestShape   cube    = {"cube", n, n, RowCube, ValueCube, PETSC_FALSE};
+  const PetscInt    n = edge * edge * edge * unknowns, times = 1 + 300000 / n;
+  const TestShape   cube    = {"cube", n, n, RowUnknowns, ValueCube, PETSC_FALSE};
   const Kind        kind    = {operation == 1 ? MAT_FACTOR_ICC : MAT_FACTOR_ILU, 0, MATORDERINGNATURAL, MAT_SHIFT_NONE};
   const char *const names[] = {"ILU(0)", "ICC(0)", "SOR"}, *const packages[] = {MATSOLVERPETSC, MATSOLVERAMB};
   MatFactorInfo info;
@@ -655,7 +663,7 @@ static PetscErrorCode TimeGrid(PetscInt pairs, int operation)
     seconds[2][p] = seconds[0][p] / seconds[1][p];
   }
   for (int k = 0; k < 3; k++) PetscCall(PetscSortReal(pairs, seconds[k]));
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "| %d-point %" PetscInt_FMT "^3 | %s | %.3g | %.3g | %.2f |\n", reach == 1 ? 7 : 27, edge, names[operation], 1e3 * (double)seconds[0][pairs / 2], 1e3 * (double)seconds[1][pairs / 2], (double)seconds[2][pairs / 2]));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "| %d-point %" PetscInt_FMT "^3%s | %s | %.3g | %.3g | %.2f |\n", reach == 1 ? 7 : 27, edge, unknowns > 1 ? ", nodes" : "", names[operation], 1e3 * (double)seconds[0][pairs / 2], 1e3 * (double)seconds[1][pairs / 2], (double)seconds[2][pairs / 2]));
   PetscCall(PetscFree3(seconds[0], seconds[1], seconds[2]));
   for (int k = 0; k < 2; k++) { PetscCall(TestDestroy(&F[k], &A[k])); }
   PetscCall(TestDestroy(&b, &x));
@@ -664,14 +672,28 @@ static PetscErrorCode TimeGrid(PetscInt pairs, int operation)
 
 static PetscErrorCode Times(PetscInt pairs)
 {
-  const PetscInt edges[] = {31, 61, 101, 31, 81};
+  static const struct {
+    PetscInt edge, reach, unknowns;
+  } grids[] = {
+    {31,  1, 1},
+    {61,  1, 1},
+    {101, 1, 1},
+    {31,  3, 1},
+    {81,  3, 1},
+    {12,  3, 3},
+    {20,  3, 3},
+    {40,  3, 3}
+  };
 
   PetscFunctionBeginUser;
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "| grid | operation | PETSc, ms | amb, ms | ratio |\n|---|---|---|---|---|\n"));
-  for (int g = 0; g < 5; g++) {
-    edge  = edges[g];
-    reach = g < 3 ? 1 : 3;
-    for (int operation = 0; operation < 3; operation++) PetscCall(TimeGrid(pairs, operation));
+  for (size_t g = 0; g < PETSC_STATIC_ARRAY_LENGTH(grids); g++) {
+    edge     = grids[g].edge;
+    reach    = grids[g].reach;
+    unknowns = grids[g].unknowns;
+    for (int operation = 0; operation < 3; operation++) {
+      if (unknowns == 1 || operation != 1) PetscCall(TimeGrid(pairs, operation)); /* PETSc's ICC does not use I-nodes */
+    }
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
