@@ -432,7 +432,7 @@ static PetscErrorCode Fuses(PetscBool *fuses)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The pivots of ILU(0) have PETSc's bits, wherever the factor is made. Fifty solves, the later ones from the layout for the host: PETSc's bits, or on a GPU the same ones each
+/* The pivots of ILU(0) have PETSc's bits, wherever the factor is made. Solves, the later ones from the layout for the host: PETSc's bits, or on a GPU the same ones each
    time. */
 static PetscErrorCode Bits(TestDiff *d)
 {
@@ -458,7 +458,7 @@ static PetscErrorCode Bits(TestDiff *d)
       PetscCall(MatCreateVecs(R, &y, NULL));
       PetscCall(TestVecSet(b, 7));
       for (int values = 0; values < 2; values++) {
-        for (int k = 0; k < 25; k++) {
+        for (int k = 0; k < 75; k++) {
           PetscBool same;
 
           PetscCall(MatSolve(F, b, x));
@@ -655,7 +655,7 @@ static PetscErrorCode TimeGrid(PetscInt pairs, int operation)
   PetscCall(PCDestroy(&pc));
   for (int k = 0; k < 2; k++) {
     if (operation < 2) PetscCall(Factor(A[k], packages[k], &kind, &info, &F[k]));
-    PetscCall(Seconds(F[k], A[k], b, x, operation < 2 ? 25 : 125, &unused));
+    PetscCall(Seconds(F[k], A[k], b, x, operation < 2 ? 75 : 125, &unused));
   }
   PetscCall(PetscMalloc3(pairs, &seconds[0], pairs, &seconds[1], pairs, &seconds[2]));
   for (PetscInt p = 0; p < pairs; p++) {

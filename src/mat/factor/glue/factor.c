@@ -64,7 +64,7 @@ static PetscErrorCode FactorSolverSetUp(Mat F, MatFactorAMB *f)
 
   PetscFunctionBegin;
   PetscCall(FactorArraysGet(F, f, &s));
-  if (!f->symmetric && !f->solver) PetscCall(FactorGetNodes(F, &nodes, &start));
+  if (f->inodes) PetscCall(FactorGetNodes(F, &nodes, &start));
   if (f->symmetric) status = FactorRowsTranspose(&s.rows[1], &turned);
   rows[0] = f->symmetric ? turned : s.rows[0];
   rows[1] = s.rows[1];
@@ -84,7 +84,13 @@ static PetscErrorCode FactorSolverSetUp(Mat F, MatFactorAMB *f)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The first solves are PETSc's, until the gain of as many more would repay the layout */
+/* Returns the solves with the current values that are PETSc's, until the gain of as many more would repay the layout, or the new values */
+static PetscInt FactorFirstSolves(const MatFactorAMB *f)
+{
+  if (f->inodes) return f->nodes ? FACTOR_NODES_UPDATE_SOLVES : FACTOR_NODES_LAYOUT_SOLVES;
+  return f->solver ? FACTOR_UPDATE_SOLVES : FACTOR_LAYOUT_SOLVES;
+}
+
 static PetscErrorCode MatSolve_FactorAMB(Mat F, Vec b, Vec x)
 {
   MatFactorAMB      *f;
@@ -94,7 +100,7 @@ static PetscErrorCode MatSolve_FactorAMB(Mat F, Vec b, Vec x)
 
   PetscFunctionBegin;
   PetscCall(MatFactorAMBGet(F, &f));
-  if (!f->current && !f->declined && f->solves++ >= (f->solver || f->nodes ? FACTOR_UPDATE_SOLVES : FACTOR_LAYOUT_SOLVES)) PetscCall(FactorSolverSetUp(F, f));
+  if (!f->current && !f->declined && f->solves++ >= FactorFirstSolves(f)) PetscCall(FactorSolverSetUp(F, f));
   if (!f->current) {
     PetscCall((*f->solve[0])(F, b, x));
     PetscFunctionReturn(PETSC_SUCCESS);
@@ -113,11 +119,14 @@ static PetscErrorCode MatSolve_FactorAMB(Mat F, Vec b, Vec x)
 /* Sets the solve on the host, in the natural order */
 static PetscErrorCode MatFactorAMBSetUpHost(Mat F, MatFactorAMB *f)
 {
+  PetscInt  nodes = 0;
   PetscBool natural;
 
   PetscFunctionBegin;
   PetscCall(ISIdentity(f->rows, &natural));
   if (natural) PetscCall(ISIdentity(f->cols, &natural));
+  if (!f->symmetric) PetscCall(MatInodeGetInodeSizes(F, &nodes, NULL, NULL));
+  f->inodes  = (PetscBool)(nodes > 0);
   f->current = PETSC_FALSE;
   f->solves  = 0;
   if (natural && !f->declined && !F->factorerrortype) F->ops->solve = MatSolve_FactorAMB;

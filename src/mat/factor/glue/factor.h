@@ -44,6 +44,7 @@ typedef struct {
   PetscBool     declined;  /* for this pattern PETSc's solve on the host is as good */
   PetscBool     current;   /* solver has the values of the factor */
   PetscInt      solves;    /* with these values, before that */
+  PetscBool     inodes;    /* PETSc's solve uses I-nodes */
   PetscBool     device;    /* solves run on the GPU */
   PetscInt      together;  /* factors of the group that solves, or 1 */
   PetscInt      made;      /* the number of matrix: another one has another number */
