@@ -53,17 +53,17 @@ static PetscErrorCode PCAMBILUCreateInverse(PC_AMBILU *ctx, Mat A, int upper, co
   if (*good) PetscCall(MatAIJPoolAllocate((size_t)G.nz * sizeof(*j), &j, good));
   if (*good) PetscCall(MatAIJPoolAllocate((size_t)G.nz * sizeof(*a), &a, good));
   if (*good) PetscCall(PCAMBILUCheck(FactorInverseFill(ctx->made, upper, rows, i, j, a, stream), good));
+  G.i = i;
+  G.j = j;
+  G.a = a;
   if (*good) {
-    G.i = i;
-    G.j = j;
-    G.a = a;
     PetscCall(MatAIJDeferCreate(&G, &ctx->inverse[upper]));
     PetscCall(MatConvert(ctx->inverse[upper], MatAIJGetType(A), MAT_INPLACE_MATRIX, &ctx->inverse[upper]));
     PetscCall(MatAIJDefer(ctx->inverse[upper], &G, MatShadowIsOurs(ctx->inverse[upper]), PETSC_FALSE));
   }
-  MatAIJPoolRelease(i);
-  MatAIJPoolRelease(j);
-  MatAIJPoolRelease(a);
+  MatAIJPoolRelease(G.i); /* what the matrix has not taken over */
+  MatAIJPoolRelease(G.j);
+  MatAIJPoolRelease(G.a);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
