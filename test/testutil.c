@@ -331,6 +331,38 @@ PetscInt TestRowBlocks(PetscInt i, PetscInt M, PetscInt N, PetscInt cols[])
   return k;
 }
 
+/* The first row of node v, where nodes have 1, 2, 3, 4, 5, 1, 2, ... rows */
+static PetscInt NodeStart(PetscInt v)
+{
+  static const PetscInt first[] = {0, 1, 3, 6, 10};
+
+  return v / 5 * 15 + first[v % 5];
+}
+
+static PetscInt RowNodes(PetscInt i, PetscInt N, PetscInt far, PetscInt cols[])
+{
+  const PetscInt distance[] = {-far, -1, 0, 1, far};
+  PetscInt       v = i / 15 * 5, n = 0;
+
+  while (NodeStart(v + 1) <= i) v++;
+  for (int k = 0; k < 5; k++) {
+    const PetscInt other = v + distance[k];
+
+    for (PetscInt c = other < 0 ? 0 : NodeStart(other); other >= 0 && c < PetscMin(N, NodeStart(other + 1)); c++) cols[n++] = c;
+  }
+  return n;
+}
+
+PetscInt TestRowNodes(PetscInt i, PetscInt M, PetscInt N, PetscInt cols[])
+{
+  return RowNodes(i, N, 20, cols);
+}
+
+PetscInt TestRowNodesFar(PetscInt i, PetscInt M, PetscInt N, PetscInt cols[])
+{
+  return RowNodes(i, N, 22500, cols);
+}
+
 PetscErrorCode TestShapeSizes(const TestShape *shape, Mat A)
 {
   PetscInt    m = PETSC_DECIDE, n = PETSC_DECIDE;

@@ -119,6 +119,10 @@ PetscInt TestRowFar(PetscInt i, PetscInt M, PetscInt N, PetscInt cols[]);
 /* Any columns, up to eight as a rule; every 13th row may have all of them, and many rows are empty if there are few columns */
 PetscInt TestRowRandom(PetscInt i, PetscInt M, PetscInt N, PetscInt cols[]);
 
+/* I-nodes of 1 to 5 rows by turns, each coupled with the next ones and with far ones; for TestRowNodesFar() columns need more than 16 bits */
+PetscInt TestRowNodes(PetscInt i, PetscInt M, PetscInt N, PetscInt cols[]);
+PetscInt TestRowNodesFar(PetscInt i, PetscInt M, PetscInt N, PetscInt cols[]);
+
 /* Nodes of three unknowns on a line, each coupled with the next ones and with a far one */
 PetscInt       TestRowBlocks(PetscInt i, PetscInt M, PetscInt N, PetscInt cols[]);
 PetscErrorCode TestShapeSizes(const TestShape *shape, Mat A);

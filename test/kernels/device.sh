@@ -101,7 +101,7 @@ sums)
   ;;
 factor)
   sources=(test/kernels/factordevice.cu src/sys/*.cu src/mat/factor/{cuda/factor*.cu,host/factorrows.c})
-  small=("solves" "several" "new values" "not finite" "computes" "groups" "blocks" "refuses")
+  small=("solves" "several" "new values" "not finite" "computes" "inverses" "groups" "blocks" "refuses")
   ;;
 sor)
   sources=(test/kernels/sordevice.cu src/sys/sys{threads,memory}.c src/sys/syscuda.cu src/mat/factor/{cuda/sorcuda.cu,host/sor{plan,host}.c})

@@ -7,6 +7,7 @@
 
    Prints "ok GROUP" or "not ok GROUP", before it what was wrong. Exit code 77: there is no device.
 */
+#include <map>
 #include <memory>
 
 #include "mat/factor/cuda/factorcuda.h"
@@ -549,6 +550,124 @@ static bool Computes(const std::vector<Factor> &factors)
   return good;
 }
 
+/* DILU by its definition, ready for solves or for solves with the transpose */
+static bool CompareDiagonal(const Matrix &given, Computed &C, int transpose, const std::string &name)
+{
+  const Factor          &F = given.F;
+  const size_t           n = (size_t)F.Number();
+  std::vector<SysScalar> d(n), a(given.values.size()), matrix(given.values.size());
+  std::vector<int>       i(n + 1), j(given.values.size());
+  int                    refused = -1;
+  bool                   good    = true;
+
+  if (FactorMatrixComputeDiagonal(C.M, C.a.data, 0, &refused, stream) != SYS_SUCCESS || refused || FactorMatrixScale(C.M, transpose, stream) != SYS_SUCCESS) return Complain(name, refused ? "a pivot is refused" : SysDeviceErrorText());
+  if (FactorMatrixGet(C.M, i.data(), j.data(), a.data(), stream) != SYS_SUCCESS || FactorMatrixGetMatrix(C.M, i.data(), j.data(), matrix.data(), stream) != SYS_SUCCESS) return Complain(name, SysDeviceErrorText());
+  if (matrix != given.values) good = Complain(name, "the matrix has other values");
+  for (size_t r = 0; r < n; r++) {
+    double e = given.values[(size_t)F.diagonal[r]];
+
+    for (int k = F.begin[0][r]; k < F.end[0][r]; k++) {
+      const size_t other = (size_t)j[(size_t)k];
+      const auto   first = j.begin() + F.begin[1][other], last = j.begin() + F.end[1][other], at = std::lower_bound(first, last, (int)r);
+
+      if (at != last && *at == (int)r) e -= (double)given.values[(size_t)k] * d[other] * given.values[(size_t)(at - j.begin())];
+    }
+    d[r] = (SysScalar)(1 / e);
+  }
+  for (size_t r = 0; r < n; r++) {
+    for (int k = i[r]; k < i[r + 1]; k++) {
+      const bool   second = transpose ? k < F.diagonal[r] : k > F.diagonal[r];
+      const double wanted = k == F.diagonal[r] ? (double)d[r] : given.values[(size_t)k] * (second ? (double)d[transpose ? (size_t)j[(size_t)k] : r] : 1);
+
+      if (!(fabs(a[(size_t)k] - wanted) <= 100 * (double)Eps * (1 + fabs(wanted)))) good = Complain(name, Text("row %d: %g, not %g", (int)r, (double)a[(size_t)k], wanted));
+    }
+  }
+  return good;
+}
+
+/* The product of an inverse and its triangle is the identity within the pattern: of rows of L, of columns of U */
+static bool CompareInverse(const Matrix &given, Computed &C, int upper, const std::string &name)
+{
+  const Factor                      &F    = given.F;
+  const size_t                       n    = (size_t)F.Number();
+  const int                         *rows = F.source.empty() ? NULL : F.source.data();
+  std::vector<SysScalar>             a(given.values.size());
+  std::vector<int>                   i(n + 1), j(given.values.size()), position(n); /* position: of each column of the inverse, the column of the factor */
+  std::vector<std::map<int, double>> T(n), G(n);                                    /* rows of L and its inverse, columns of U and its inverse */
+  Array<int>                         starts(n + 1);
+  int64_t                            nz;
+  bool                               good = true;
+
+  if (FactorInverseBegin(C.M, upper, rows, starts.data, &nz, stream) != SYS_SUCCESS) return Complain(name, SysDeviceErrorText());
+  Array<int>       columns((size_t)nz);
+  Array<SysScalar> values((size_t)nz);
+
+  if (FactorInverseFill(C.M, upper, rows, starts.data, columns.data, values.data, stream) != SYS_SUCCESS || FactorMatrixGet(C.M, i.data(), j.data(), a.data(), stream) != SYS_SUCCESS) return Complain(name, SysDeviceErrorText());
+  const std::vector<int>       gi = starts.Download(), gj = columns.Download();
+  const std::vector<SysScalar> ga = values.Download();
+
+  for (size_t r = 0; r < n; r++) position[rows ? (size_t)rows[r] : r] = (int)r;
+  for (size_t r = 0; r < n; r++) {
+    const size_t     in = rows ? (size_t)rows[r] : r;
+    std::vector<int> wanted;
+
+    if (upper) T[r][(int)r] = 1 / (double)a[(size_t)F.diagonal[r]];
+    else T[r][(int)r] = 1;
+    for (int k = F.begin[upper][r]; k < F.end[upper][r]; k++) T[upper ? (size_t)j[(size_t)k] : r][upper ? (int)r : j[(size_t)k]] = a[(size_t)k];
+    for (int k = upper ? F.diagonal[r] : i[r]; k < (upper ? i[r + 1] : F.diagonal[r] + 1); k++) wanted.push_back(rows ? rows[j[(size_t)k]] : j[(size_t)k]);
+    std::sort(wanted.begin(), wanted.end());
+    if (wanted != std::vector<int>(gj.begin() + gi[in], gj.begin() + gi[in + 1])) return Complain(name, Text("row %d has another pattern", (int)r));
+    for (int k = gi[in]; k < gi[in + 1]; k++) {
+      const int c = position[(size_t)gj[(size_t)k]];
+
+      G[upper ? (size_t)c : r][upper ? (int)r : c] = ga[(size_t)k];
+    }
+  }
+  for (size_t r = 0; r < n; r++) {
+    for (const auto &target : T[r]) {
+      double sum = 0, size = 1;
+
+      for (const auto &g : G[r]) {
+        const auto t = T[(size_t)g.first].find(target.first);
+
+        if (t == T[(size_t)g.first].end()) continue;
+        sum += g.second * t->second;
+        size += fabs(g.second * t->second);
+      }
+      if (!(fabs(sum - (target.first == (int)r)) <= 1000 * (double)Eps * size)) good = Complain(name, Text("entry %d, %d of the product is %g", (int)r, target.first, sum));
+    }
+  }
+  return good;
+}
+
+static bool Inverses(const std::vector<Factor> &factors)
+{
+  bool good = true;
+
+  for (const Factor &F : factors) {
+    for (int k = 0; k < 4 && !F.large; k++) {
+      const std::string name = F.name + (k & 1 ? ", permuted" : "") + (k & 2 ? ", unsorted" : "");
+      Matrix            given(F, false, k & 1, k & 2);
+      Computed          C(given, false);
+
+      if (C.status != SYS_SUCCESS || !C.M) {
+        good = Complain(name, C.status ? SysDeviceErrorText() : "declined");
+        continue;
+      }
+      for (int times = 1; times < 3; times++) {
+        int refused = -1;
+
+        given.Values(times);
+        C.a.Upload(given.A.a);
+        for (int t = 0; t < 2; t++) good = CompareDiagonal(given, C, t, name + (t ? ", DILU, transposed" : ", DILU")) && good;
+        if (FactorMatrixCompute(C.M, C.a.data, FACTOR_PIVOT_NONZERO, 0, &refused, stream) != SYS_SUCCESS || refused || FactorMatrixInvert(C.M, stream) != SYS_SUCCESS) return Complain(name, refused ? "a pivot is refused" : SysDeviceErrorText());
+        for (int t = 0; t < 2; t++) good = CompareInverse(given, C, t, name + (t ? ", inverse of U" : ", inverse of L")) && good;
+      }
+    }
+  }
+  return good;
+}
+
 /* All small factors as one; every seventh entry of the solution is not written */
 static bool Groups(const std::vector<Factor> &factors)
 {
@@ -734,6 +853,7 @@ int main(int argc, char **argv)
     {"new values", NewValues},
     {"not finite", NotFinite},
     {"computes",   Computes },
+    {"inverses",   Inverses },
     {"groups",     Groups   },
     {"blocks",     Blocks   },
     {"refuses",    Refuses  }

@@ -189,6 +189,34 @@ static PetscErrorCode DILU(TestDiff *d)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Vectors bound to the CPU have the same solution, also with new values */
+static PetscErrorCode Bound(TestDiff *d)
+{
+  PetscFunctionBeginUser;
+  for (int k = 0; k < 8; k++) {
+    const PetscBool transpose = (PetscBool)(k & 1);
+    Mat             A;
+    Vec             b[2], x[2];
+    PC              pc;
+
+    PetscCall(TestShapeCreate(&blocks, NULL, &A));
+    for (int bound = 0; bound < 2; bound++) {
+      PetscCall(MatCreateVecs(A, &x[bound], &b[bound]));
+      PetscCall(VecBindToCPU(x[bound], (PetscBool)bound));
+      PetscCall(VecBindToCPU(b[bound], (PetscBool)bound));
+      PetscCall(TestVecSet(b[bound], 5));
+    }
+    PetscCall(Create(A, k & 2 ? PC_AMBILU_DILU : PC_AMBILU_ISAI, orderings[k / 4], &pc));
+    for (int values = 0; values < 2; values++) {
+      for (int bound = 0; bound < 2; bound++) PetscCall(Apply(pc, transpose, b[bound], x[bound]));
+      PetscCall(Near(d, x[1], x[0], "another solution in vectors of the host"));
+      PetscCall(MatShift(A, 3.0));
+    }
+    PetscCall(TestDestroy(&pc, &b[0], &b[1], &x[0], &x[1], &A));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* The inverses of a tridiagonal block, by hand */
 static PetscErrorCode InverseOfChain(TestDiff *d, PetscBool transpose)
 {
@@ -381,6 +409,7 @@ static PetscErrorCode Errors(TestDiff *d)
 static const TestCase tests[] = {
   {"as ilu",   AsILU   },
   {"dilu",     DILU    },
+  {"bound",    Bound   },
   {"inverses", Inverses},
   {"solves",   Solves  },
   {"changes",  Changes },
@@ -398,6 +427,6 @@ int main(int argc, char **argv)
   test:
     nsize: {{1 2 3}}
     args: -mat_type {{aij @types-ccoo-tilecomposite}} -mat_shadow_tune off -options_left no
-    checks: 6
+    checks: 7
 
 TEST*/

@@ -48,6 +48,12 @@ static PetscScalar ValueNodes(PetscInt i, PetscInt j)
   return i == j ? 3.0 * (PetscReal)rows_of_node : 0.5 * TestReal(PetscMin(i, j), PetscMax(i, j));
 }
 
+/* Of I-nodes with different numbers of rows */
+static PetscScalar ValueMixed(PetscInt i, PetscInt j)
+{
+  return i == j ? 30.0 : 0.5 * TestReal(PetscMin(i, j), PetscMax(i, j));
+}
+
 static const TestShape convection = {"convection", 900, 900, TestRowGrid, TestValueConvection, PETSC_FALSE};
 static const TestShape symmetric  = {"symmetric", 900, 900, TestRowGrid, TestValueSymmetric, PETSC_FALSE};
 static const TestShape blocks     = {"blocks", 324, 324, TestRowBlocks, ValueBlocks, PETSC_FALSE};
@@ -391,6 +397,8 @@ static PetscErrorCode NotFinite(TestDiff *d)
 
 static const TestShape far   = {"far", 70000, 70000, TestRowFar, TestValueSymmetric, PETSC_FALSE};
 static const TestShape large = {"large", 10000, 10000, TestRowGrid, TestValueSymmetric, PETSC_FALSE};
+static const TestShape nodes = {"nodes", 3000, 3000, TestRowNodes, ValueMixed, PETSC_FALSE};
+static const TestShape apart = {"nodes far apart", 72000, 72000, TestRowNodesFar, ValueMixed, PETSC_FALSE};
 
 /* Did the compiler of PETSc fuse a multiplication with a subtraction? Then the product of x and v keeps its low digits, and b - v x is not zero. */
 static PetscErrorCode Fuses(PetscBool *fuses)
@@ -424,17 +432,17 @@ static PetscErrorCode Fuses(PetscBool *fuses)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The pivots of ILU(0) have PETSc's bits, wherever the factor is made. Fifty solves, the later ones from the layout for the host: PETSc's bits, or on a GPU the same ones each
+/* The pivots of ILU(0) have PETSc's bits, wherever the factor is made. Solves, the later ones from the layout for the host: PETSc's bits, or on a GPU the same ones each
    time. */
 static PetscErrorCode Bits(TestDiff *d)
 {
-  static const TestShape *const shapes[] = {&large, &far, &convection};
+  static const TestShape *const shapes[] = {&large, &far, &nodes, &apart, &convection};
   const MatFactorType           types[]  = {MAT_FACTOR_ILU, MAT_FACTOR_ICC};
   PetscBool                     fuses    = PETSC_FALSE, device;
 
   PetscFunctionBeginUser;
   PetscCall(Fuses(&fuses));
-  for (int s = 0; s < 3; s++) {
+  for (int s = 0; s < (int)PETSC_STATIC_ARRAY_LENGTH(shapes); s++) {
     for (int t = 0; t < (shapes[s] == &convection ? 1 : 2); t++) {
       const Kind    kind = {types[t], 0, MATORDERINGNATURAL, MAT_SHIFT_NONE};
       MatFactorInfo info;
@@ -450,7 +458,7 @@ static PetscErrorCode Bits(TestDiff *d)
       PetscCall(MatCreateVecs(R, &y, NULL));
       PetscCall(TestVecSet(b, 7));
       for (int values = 0; values < 2; values++) {
-        for (int k = 0; k < 25; k++) {
+        for (int k = 0; k < 75; k++) {
           PetscBool same;
 
           PetscCall(MatSolve(F, b, x));
@@ -576,7 +584,7 @@ static PetscErrorCode InPlace(TestDiff *d)
 
 /* ------------------------------------------------- times ------------------------------------------------- */
 
-static PetscInt edge, reach; /* of a grid: points along an edge, and neighbors at most so many axes away, 1 for 7 points and 3 for 27 */
+static PetscInt edge, reach, unknowns; /* of a grid: points along an edge, neighbors at most so many axes away, 1 for 7 points and 3 for 27, and unknowns of a point */
 
 static PetscInt RowCube(PetscInt i, PetscInt M, PetscInt N, PetscInt cols[])
 {
@@ -593,9 +601,17 @@ static PetscInt RowCube(PetscInt i, PetscInt M, PetscInt N, PetscInt cols[])
   return n;
 }
 
+static PetscInt RowUnknowns(PetscInt i, PetscInt M, PetscInt N, PetscInt cols[])
+{
+  PetscInt n = RowCube(i / unknowns, M / unknowns, N / unknowns, cols);
+
+  for (PetscInt k = n * unknowns; k-- > 0;) cols[k] = cols[k / unknowns] * unknowns + k % unknowns;
+  return n * unknowns;
+}
+
 static PetscScalar ValueCube(PetscInt i, PetscInt j)
 {
-  return i == j ? 30.0 : -1 + 0.3 * PetscAbsReal(TestReal(PetscMin(i, j), PetscMax(i, j)));
+  return i == j ? 30.0 * unknowns : -1 + 0.3 * PetscAbsReal(TestReal(PetscMin(i, j), PetscMax(i, j)));
 }
 
 /* Of a solve with F, or of a sweep over A */
@@ -617,8 +633,8 @@ static PetscErrorCode Seconds(Mat F, Mat A, Vec b, Vec x, PetscInt times, PetscR
 /* PETSc's operation and that of petsc-amb in turns: solves with ILU(0), with ICC(0), symmetric sweeps */
 static PetscErrorCode TimeGrid(PetscInt pairs, int operation)
 {
-  const PetscInt    n = edge * edge * edge, times = 1 + 300000 / n;
-  const TestShape   cube    = {"cube", n, n, RowCube, ValueCube, PETSC_FALSE};
+  const PetscInt    n = edge * edge * edge * unknowns, times = 1 + 300000 / n;
+  const TestShape   cube    = {"cube", n, n, RowUnknowns, ValueCube, PETSC_FALSE};
   const Kind        kind    = {operation == 1 ? MAT_FACTOR_ICC : MAT_FACTOR_ILU, 0, MATORDERINGNATURAL, MAT_SHIFT_NONE};
   const char *const names[] = {"ILU(0)", "ICC(0)", "SOR"}, *const packages[] = {MATSOLVERPETSC, MATSOLVERAMB};
   MatFactorInfo info;
@@ -639,7 +655,7 @@ static PetscErrorCode TimeGrid(PetscInt pairs, int operation)
   PetscCall(PCDestroy(&pc));
   for (int k = 0; k < 2; k++) {
     if (operation < 2) PetscCall(Factor(A[k], packages[k], &kind, &info, &F[k]));
-    PetscCall(Seconds(F[k], A[k], b, x, 25, &unused));
+    PetscCall(Seconds(F[k], A[k], b, x, operation < 2 ? 75 : 125, &unused));
   }
   PetscCall(PetscMalloc3(pairs, &seconds[0], pairs, &seconds[1], pairs, &seconds[2]));
   for (PetscInt p = 0; p < pairs; p++) {
@@ -647,7 +663,7 @@ static PetscErrorCode TimeGrid(PetscInt pairs, int operation)
     seconds[2][p] = seconds[0][p] / seconds[1][p];
   }
   for (int k = 0; k < 3; k++) PetscCall(PetscSortReal(pairs, seconds[k]));
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "| %d-point %" PetscInt_FMT "^3 | %s | %.3g | %.3g | %.2f |\n", reach == 1 ? 7 : 27, edge, names[operation], 1e3 * (double)seconds[0][pairs / 2], 1e3 * (double)seconds[1][pairs / 2], (double)seconds[2][pairs / 2]));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "| %d-point %" PetscInt_FMT "^3%s | %s | %.3g | %.3g | %.2f |\n", reach == 1 ? 7 : 27, edge, unknowns > 1 ? ", nodes" : "", names[operation], 1e3 * (double)seconds[0][pairs / 2], 1e3 * (double)seconds[1][pairs / 2], (double)seconds[2][pairs / 2]));
   PetscCall(PetscFree3(seconds[0], seconds[1], seconds[2]));
   for (int k = 0; k < 2; k++) { PetscCall(TestDestroy(&F[k], &A[k])); }
   PetscCall(TestDestroy(&b, &x));
@@ -656,14 +672,28 @@ static PetscErrorCode TimeGrid(PetscInt pairs, int operation)
 
 static PetscErrorCode Times(PetscInt pairs)
 {
-  const PetscInt edges[] = {31, 61, 101, 31, 81};
+  static const struct {
+    PetscInt edge, reach, unknowns;
+  } grids[] = {
+    {31,  1, 1},
+    {61,  1, 1},
+    {101, 1, 1},
+    {31,  3, 1},
+    {81,  3, 1},
+    {12,  3, 3},
+    {20,  3, 3},
+    {40,  3, 3}
+  };
 
   PetscFunctionBeginUser;
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "| grid | operation | PETSc, ms | amb, ms | ratio |\n|---|---|---|---|---|\n"));
-  for (int g = 0; g < 5; g++) {
-    edge  = edges[g];
-    reach = g < 3 ? 1 : 3;
-    for (int operation = 0; operation < 3; operation++) PetscCall(TimeGrid(pairs, operation));
+  for (size_t g = 0; g < PETSC_STATIC_ARRAY_LENGTH(grids); g++) {
+    edge     = grids[g].edge;
+    reach    = grids[g].reach;
+    unknowns = grids[g].unknowns;
+    for (int operation = 0; operation < 3; operation++) {
+      if (unknowns == 1 || operation != 1) PetscCall(TimeGrid(pairs, operation)); /* PETSc's ICC does not use I-nodes */
+    }
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

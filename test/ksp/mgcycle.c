@@ -21,6 +21,14 @@ static PetscScalar ValueBlocks(PetscInt i, PetscInt j)
   return i == j ? 8.0 + PetscAbsReal(TestReal(i, i)) : 0.5 * TestReal(PetscMin(i, j), PetscMax(i, j));
 }
 
+/* The sums of rows are 0 */
+static PetscScalar ValueNeumann(PetscInt i, PetscInt j)
+{
+  const PetscInt x = i % SIDE, y = i / SIDE;
+
+  return i == j ? (x > 0) + (x < SIDE - 1) + (y > 0) + (y < SIDE - 1) : -1.0;
+}
+
 /* Half of the couplings of the grid are missing */
 static PetscInt RowHalf(PetscInt i, PetscInt M, PetscInt N, PetscInt cols[])
 {
@@ -33,9 +41,10 @@ static PetscInt RowHalf(PetscInt i, PetscInt M, PetscInt N, PetscInt cols[])
   return k;
 }
 
-static const TestShape grid   = {"grid", SIDE *SIDE, SIDE *SIDE, TestRowGrid, ValueGrid, PETSC_FALSE};
-static const TestShape half   = {"half", SIDE *SIDE, SIDE *SIDE, RowHalf, ValueGrid, PETSC_FALSE};
-static const TestShape blocks = {"blocks", 1800, 1800, TestRowBlocks, ValueBlocks, PETSC_FALSE};
+static const TestShape grid    = {"grid", SIDE *SIDE, SIDE *SIDE, TestRowGrid, ValueGrid, PETSC_FALSE};
+static const TestShape neumann = {"neumann", SIDE *SIDE, SIDE *SIDE, TestRowGrid, ValueNeumann, PETSC_FALSE};
+static const TestShape half    = {"half", SIDE *SIDE, SIDE *SIDE, RowHalf, ValueGrid, PETSC_FALSE};
+static const TestShape blocks  = {"blocks", 1800, 1800, TestRowBlocks, ValueBlocks, PETSC_FALSE};
 
 /* ------------------------------------------------- steps by PETSc's operations ------------------------------------------------- */
 
@@ -91,6 +100,26 @@ static PetscErrorCode StepSweep(const MGCycleStep *s)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode StepRemove(const MGCycleStep *s)
+{
+  PetscScalar sum;
+  PetscInt    n;
+  Vec         z;
+
+  PetscFunctionBeginUser;
+  PetscCall(VecDuplicate(s->x, &z));
+  PetscCall(VecCopy(s->x, z));
+  PetscCall(VecSum(z, &sum));
+  PetscCall(VecGetSize(z, &n));
+  PetscCall(VecShift(z, -sum / (PetscReal)n));
+  PetscCall(VecScale(z, s->a));
+  if (s->v[FUSED_P]) PetscCall(VecAXPY(z, s->b, s->v[FUSED_P]));
+  if (s->v[FUSED_Z]) PetscCall(VecAXPY(z, s->c, s->v[FUSED_Z]));
+  PetscCall(VecCopy(z, s->v[FUSED_X]));
+  PetscCall(VecDestroy(&z));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode StepCoarsest(const MGCycle *c, const MGCycleStep *s)
 {
   const PetscScalar *inverse, *x;
@@ -119,6 +148,7 @@ static PetscErrorCode Steps(const MGCycle *c)
     if (s->kind == MG_CYCLE_PRODUCT) PetscCall(StepProduct(s));
     else if (s->kind == MG_CYCLE_PASS) PetscCall(StepPass(s));
     else if (s->kind == MG_CYCLE_SWEEP) PetscCall(StepSweep(s));
+    else if (s->kind == MG_CYCLE_REMOVE) PetscCall(StepRemove(s));
     else PetscCall(StepCoarsest(c, s));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -141,6 +171,8 @@ static PetscErrorCode Near(TestDiff *d, const char what[], Vec x, Vec y)
   PetscCall(VecDestroy(&z));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+
+static PetscBool consistent; /* right-hand sides have no mean */
 
 /* Returns whether processes share a GPU; the test runs on one machine */
 static PetscBool SharesGPU(void)
@@ -173,6 +205,14 @@ static PetscErrorCode Expect(TestDiff *d, PC pc, PetscBool served)
   applications = device ? 24 : 4; /* a record is made after some, and again when PETSc's own products have repaid conversions */
   for (PetscInt k = 0; k < applications; k++) {
     PetscCall(TestVecSet(b, k + 1));
+    if (consistent) {
+      PetscScalar sum;
+      PetscInt    n;
+
+      PetscCall(VecSum(b, &sum));
+      PetscCall(VecGetSize(b, &n));
+      PetscCall(VecShift(b, -sum / (PetscReal)n));
+    }
     PetscCall((*c->apply)(pc, b, y));
     PetscCall(VecSet(x, k)); /* nothing that is left in x may change the result */
     PetscCall(PCApply(pc, b, x));
@@ -203,7 +243,7 @@ static PetscErrorCode Interpolation(Mat A, PetscInt M, Mat *P)
   PetscCall(MatSetFromOptions(*P));
   PetscCall(MatSeqAIJSetPreallocation(*P, 2, NULL));
   for (PetscInt r = 0; r < M; r++) {
-    PetscCall(MatSetValue(*P, r, r / 2, r % 2 ? 0.3 : 1.0, INSERT_VALUES));
+    PetscCall(MatSetValue(*P, r, r / 2, r % 2 && r / 2 + 1 < M / 2 ? 0.3 : 1.0, INSERT_VALUES)); /* the sums are 1 */
     if (r % 2 && r / 2 + 1 < M / 2) PetscCall(MatSetValue(*P, r, r / 2 + 1, 0.7, INSERT_VALUES));
   }
   PetscCall(MatAssemblyBegin(*P, MAT_FINAL_ASSEMBLY));
@@ -375,6 +415,47 @@ static PetscErrorCode Sweeps(TestDiff *d)
   PetscCall(PetscOptionsClearValue(NULL, "-mg_levels_pc_sor_its"));
   PetscCall(PetscOptionsSetValue(NULL, "-mat_shadow_sor", "auto"));
   PetscCall(PetscOptionsSetValue(NULL, "-mg_levels_pc_type", PCJACOBI));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Constants are the null space of all operators: of smoothers with sweeps by color and of the coarsest operator, which is singular. Another null space stays PETSc's. */
+static PetscErrorCode NullSpaces(TestDiff *d)
+{
+  const MatShadowFormat *format;
+  MatNullSpace           space[2];
+  PC_MG                 *mg;
+  Mat                    A, B;
+  Vec                    v;
+  PC                     pc;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscOptionsSetValue(NULL, "-mat_shadow_sor", "color"));
+  PetscCall(PetscOptionsSetValue(NULL, "-mg_levels_pc_type", PCSOR));
+  PetscCall(TestShapeCreate(&neumann, NULL, &A));
+  PetscCall(MatShadowGetFormat(A, &format));
+  PetscCall(Geometric(A, 3, &pc));
+  PetscCall(MatNullSpaceCreate(PETSC_COMM_WORLD, PETSC_TRUE, 0, NULL, &space[0]));
+  PetscCall(MatCreateVecs(A, &v, NULL));
+  PetscCall(VecSet(v, 1.0 / SIDE));
+  PetscCall(MatNullSpaceCreate(PETSC_COMM_WORLD, PETSC_FALSE, 1, &v, &space[1]));
+  PetscCall(MatSetNullSpace(A, space[0]));
+  PetscCall(PCSetUp(pc));
+  mg = (PC_MG *)pc->data;
+  for (PetscInt l = 0; l < 2; l++) {
+    PetscCall(KSPGetOperators(mg->levels[l]->smoothd, &B, NULL));
+    PetscCall(MatSetNullSpace(B, space[0]));
+  }
+  consistent = PETSC_TRUE;
+  PetscCall(Expect(d, pc, (PetscBool)(format != NULL)));
+  PetscCall(MatSetNullSpace(A, space[1]));
+  PetscCall(Expect(d, pc, PETSC_FALSE));
+  PetscCall(MatSetNullSpace(A, space[0]));
+  PetscCall(MatSetTransposeNullSpace(A, space[0]));
+  PetscCall(Expect(d, pc, PETSC_FALSE));
+  consistent = PETSC_FALSE;
+  PetscCall(PetscOptionsSetValue(NULL, "-mat_shadow_sor", "auto"));
+  PetscCall(PetscOptionsSetValue(NULL, "-mg_levels_pc_type", PCJACOBI));
+  PetscCall(TestDestroy(&space[0], &space[1], &v, &pc, &A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -850,14 +931,15 @@ static PetscErrorCode Given(TestDiff *d)
 }
 
 static const TestCase tests[] = {
-  {"scalar",     Scalar   },
-  {"blocks",     Blocks   },
-  {"sweeps",     Sweeps   },
-  {"cycles",     Cycles   },
-  {"turns",      Turns    },
-  {"patience",   Patience },
-  {"fall-backs", FallBacks},
-  {NULL,         NULL     }
+  {"scalar",     Scalar    },
+  {"blocks",     Blocks    },
+  {"sweeps",     Sweeps    },
+  {"null space", NullSpaces},
+  {"cycles",     Cycles    },
+  {"turns",      Turns     },
+  {"patience",   Patience  },
+  {"fall-backs", FallBacks },
+  {NULL,         NULL      }
 };
 
 static const TestCase tests_several[] = {
@@ -891,7 +973,7 @@ int main(int argc, char **argv)
   testset:
     requires: double !complex
     args: -petscamb_mg_graph -petscamb_for_ksp -mg_levels_pc_type jacobi
-    checks: 7
+    checks: 8
     test:
       suffix: host
       args: -mat_type {{aij amb}} -mat_amb_device cpu -mat_shadow_tune off -options_left no

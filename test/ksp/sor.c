@@ -13,6 +13,11 @@ static PetscScalar ValueZero(PetscInt i, PetscInt j)
   return i == j && i == 70 ? 0.0 : TestValueConvection(i, j);
 }
 
+static PetscScalar ValueNodes(PetscInt i, PetscInt j)
+{
+  return i == j ? 30.0 : 0.5 * TestReal(i, j);
+}
+
 static PetscInt RowChain(PetscInt i, PetscInt M, PetscInt N, PetscInt cols[])
 {
   PetscInt n = 0;
@@ -24,6 +29,8 @@ static PetscInt RowChain(PetscInt i, PetscInt M, PetscInt N, PetscInt cols[])
 static const TestShape grid   = {"grid", 4096, 4096, TestRowGrid, TestValueConvection, PETSC_FALSE};
 static const TestShape blocks = {"blocks", 999, 999, TestRowBlocks, ValueBlocks, PETSC_FALSE};
 static const TestShape far    = {"far", 70000, 70000, TestRowFar, TestValueConvection, PETSC_FALSE};
+static const TestShape nodes  = {"nodes", 3000, 3000, TestRowNodes, ValueNodes, PETSC_FALSE};
+static const TestShape apart  = {"nodes far apart", 72000, 72000, TestRowNodesFar, ValueNodes, PETSC_FALSE};
 static const TestShape chain  = {"chain", 1000, 1000, RowChain, TestValueConvection, PETSC_FALSE};
 static const TestShape zero   = {"zero", 400, 400, TestRowGrid, ValueZero, PETSC_FALSE};
 
@@ -116,10 +123,10 @@ static const int types[] = {SOR_LOCAL_SYMMETRIC_SWEEP, SOR_LOCAL_FORWARD_SWEEP, 
 
 static PetscErrorCode Sweeps(TestDiff *d)
 {
-  static const TestShape *const shapes[] = {&grid, &blocks, &far, &chain};
+  static const TestShape *const shapes[] = {&grid, &blocks, &far, &chain, &nodes, &apart};
 
   PetscFunctionBeginUser;
-  for (int s = 0; s < 4; s++) {
+  for (int s = 0; s < 6; s++) {
     PetscBool bits = PETSC_FALSE;
     Mat       A, R;
 
@@ -140,14 +147,14 @@ static PetscErrorCode Sweeps(TestDiff *d)
 }
 
 /* New values, a new pattern, a duplicate, and a matrix that becomes a MATAIJ */
-static PetscErrorCode Changes(TestDiff *d)
+static PetscErrorCode Changed(TestDiff *d, const TestShape *shape)
 {
   const int symmetric = SOR_LOCAL_SYMMETRIC_SWEEP | SOR_ZERO_INITIAL_GUESS;
   PetscInt  begin, end, rows;
   Mat       A, R, B;
 
   PetscFunctionBeginUser;
-  PetscCall(Begin(&grid, &A, &R));
+  PetscCall(Begin(shape, &A, &R));
   PetscCall(Compare(d, A, R, 1, symmetric, 0, 1, SWEEPS, PETSC_FALSE));
   for (int k = 0; k < 2; k++) {
     PetscCall(MatShift(A, 0.5));
@@ -174,6 +181,45 @@ static PetscErrorCode Changes(TestDiff *d)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode Changes(TestDiff *d)
+{
+  PetscFunctionBeginUser;
+  PetscCall(Changed(d, &grid));
+  PetscCall(Changed(d, &nodes));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A diagonal block of a node becomes singular after the layout: no sweep is finite, as in PETSc */
+static PetscErrorCode ZeroNode(TestDiff *d)
+{
+  const MatSORType  forward = (MatSORType)(SOR_LOCAL_FORWARD_SWEEP | SOR_ZERO_INITIAL_GUESS);
+  const PetscInt    rows[]  = {1, 2};
+  const PetscScalar ones[]  = {1, 1, 1, 1};
+  PetscReal         norm;
+  PetscInt          n;
+  PetscBool         device;
+  Mat               A, R;
+  Vec               x, b;
+
+  PetscFunctionBeginUser;
+  PetscCall(Begin(&nodes, &A, &R));
+  PetscCall(Compare(d, A, R, 1, (int)forward, 0, 1, SWEEPS, PETSC_FALSE));
+  PetscCall(TestOnDevice(A, &device));
+  PetscCall(MatInodeGetInodeSizes(A, &n, NULL, NULL));
+  PetscCall(MatSetValues(A, 2, rows, 2, rows, ones, INSERT_VALUES));
+  PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatCreateVecs(A, &x, &b));
+  PetscCall(TestVecSet(b, 3));
+  for (int k = 0; k < 45 && n > 0 && !device; k++) {
+    PetscCall(MatSOR(A, b, 1.0, forward, 0.0, 1, 1, x));
+    PetscCall(VecNorm(x, NORM_1, &norm));
+    TestExpect(d, "a sweep with a singular block is finite", PetscIsInfOrNanReal(norm));
+  }
+  PetscCall(TestDestroy(&x, &b, &A, &R));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* PETSc raises an error for a zero on the diagonal, and a shift removes it */
 static PetscErrorCode Zero(TestDiff *d)
 {
@@ -191,6 +237,7 @@ static PetscErrorCode Zero(TestDiff *d)
     PetscCall(TestVecSet(b, 3));
     TestExpectError(d, PETSC_ERR_ARG_INCOMP, "Zero diagonal on row 70", MatSOR(A, b, 1.0, forward, 0.0, 1, 1, x));
     PetscCall(TestDestroy(&x, &b));
+    PetscCall(ZeroNode(d));
   }
   PetscCall(TestDestroy(&A, &R));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -98,11 +98,27 @@ typedef enum {
 /* Computes the factor of new values on the device; *refused: a pivot is not accepted. Waits for the device. */
 SysStatus FactorMatrixCompute(FactorMatrix, const SysScalar *a, FactorPivot, SysReal zero, int *refused, SysStream);
 
-/* Returns the number of entries and, after FactorMatrixCompute(), the values on the device */
+/* Computes DILU instead, (E + L) E^-1 (E + U) with the triangles of the matrix: the reciprocals of E. FactorMatrixScale() then sets the values for solves, or for solves with the
+   transpose: those of the second triangle times E^-1. The results of the first triangle alone are multiplied by the diagonal. */
+SysStatus FactorMatrixComputeDiagonal(FactorMatrix, const SysScalar *a, SysReal zero, int *refused, SysStream);
+SysStatus FactorMatrixScale(FactorMatrix, int transpose, SysStream);
+
+/* Queues the approximate inverses of both triangles of ILU(0), after FactorMatrixCompute(), with the pattern of the triangles: ambiluhost.h defines them */
+SysStatus FactorMatrixInvert(FactorMatrix, SysStream);
+
+/* An inverse in the order of the matrix, arrays on the device: FactorInverseBegin() sets n + 1 starts of rows and the number of entries, and waits for the device; FactorInverseFill()
+   queues columns, unless j is NULL, and values. rows: as for FactorMatrixCreate(). */
+SysStatus FactorInverseBegin(FactorMatrix, int upper, const SysInt *rows, SysInt *i, int64_t *nz, SysStream);
+SysStatus FactorInverseFill(FactorMatrix, int upper, const SysInt *rows, const SysInt *i, SysInt *j, SysScalar *a, SysStream);
+
+/* Returns the number of entries and, after FactorMatrixCompute() or FactorMatrixScale(), the values on the device */
 int64_t          FactorMatrixEntries(FactorMatrix);
 const SysScalar *FactorMatrixValues(FactorMatrix);
 
 /* Copies the factor to the host: n + 1 starts of rows, columns, and values unless a is NULL */
 SysStatus FactorMatrixGet(FactorMatrix, SysInt *i, SysInt *j, SysScalar *a, SysStream);
+
+/* The same with the values of the matrix, in the order of the factor, after FactorMatrixComputeDiagonal() */
+SysStatus FactorMatrixGetMatrix(FactorMatrix, SysInt *i, SysInt *j, SysScalar *a, SysStream);
 
 SYS_C_END

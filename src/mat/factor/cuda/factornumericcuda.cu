@@ -14,34 +14,17 @@
 
    PETSc adds the rows i of ICC in the order of a linked list; here they ascend, and the last digits differ where a row has several.
 
+   DILU computes d alone, from the entries of the matrix: e(p) = w(p,p) - sum of w(p,k) d(k) w(k,p) over k < p;  d(p) = 1 / e(p). Its operations may be fused.
+
    Complexity: for each entry below the diagonal, the lengths of two rows. Work space: a number an entry; ICC, also three integers an entry above the diagonal.
 */
 #include <stdlib.h>
 
 #include "sys/syscub.cuh"
-#include "mat/factor/cuda/factortriangle.cuh"
+#include "mat/factor/cuda/factormatrix.cuh"
 
 #define FACTOR_LONGEST 512 /* entries of a row at most, for one thread */
 #define FACTOR_ROWS    8   /* thread blocks of a multiprocessor */
-
-#if defined(SYS_SINGLE)
-  #define FactorMultiply(a, b) __fmul_rn(a, b)
-  #define FactorAdd(a, b)      __fadd_rn(a, b)
-#else
-  #define FactorMultiply(a, b) __dmul_rn(a, b)
-  #define FactorAdd(a, b)      __dadd_rn(a, b)
-#endif
-
-struct FactorMatrix_ {
-  int        n, nz, symmetric;
-  int       *begin, *diagonal, *after; /* n + 1 starts of rows; the diagonal and the entry behind it */
-  int       *j, *from;                 /* the column; the entry of the matrix, or -1 */
-  int       *order;                    /* rows by level */
-  FactorRows columns;                  /* symmetric: of each row, the rows i and the places of u(i,k) */
-  SysScalar *work, *value;
-  unsigned  *ticket; /* and whether a pivot was refused */
-  char      *memory[3];
-};
 
 /* ------------------------------------------------- pattern ------------------------------------------------- */
 
@@ -280,28 +263,6 @@ static __global__ void __launch_bounds__(SYS_THREADS) FactorLoadKernel(int64_t n
   SYS_FOR_EACH(k, n) to[k] = from[k] < 0 ? 0 : a[from[k]];
 }
 
-/* A number of a row whose reciprocal is there, and which is on its way at the latest */
-static __device__ __forceinline__ SysScalar FactorAwait(const SysScalar *p)
-{
-  SysScalar x;
-
-  do x = FactorRead(p);
-  while (FactorIsMissing(x));
-  return x;
-}
-
-/* work(e) += scale value(t) for the columns that both lists have */
-static __device__ __forceinline__ void FactorAddRow(const int *j, int e, int last, int t, int end, SysScalar scale, SysScalar *work, const SysScalar *value)
-{
-  while (e < last && t < end) {
-    const int own = j[e], other = j[t];
-
-    if (own == other) work[e] = FactorAdd(work[e], FactorMultiply(scale, FactorAwait(value + t)));
-    e += own <= other;
-    t += other <= own;
-  }
-}
-
 /* Writes the row; all but the diagonal first */
 static __device__ __forceinline__ void FactorFinish(int begin, int end, int diagonal, FactorPivot kind, SysReal zero, const SysScalar *work, SysScalar *value, unsigned *refused)
 {
@@ -318,15 +279,32 @@ static __device__ __forceinline__ void FactorFinish(int begin, int end, int diag
   FactorWrite(value + diagonal, 1 / pivot);
 }
 
-template <bool SYMMETRIC>
+/* What a kernel computes from the matrix */
+enum FactorKind {
+  FACTOR_ILU,
+  FACTOR_ICC,
+  FACTOR_DILU
+};
+
+/* The entry of row `row` in a column behind its diagonal, or 0 */
+static __device__ __forceinline__ SysScalar FactorFind(const FactorMatrix_ &M, int row, int column)
+{
+  const int first = M.after[row], length = M.begin[row + 1] - first, e = first + SysCountLess(M.j + first, length, column);
+
+  return e < first + length && M.j[e] == column ? M.work[e] : 0;
+}
+
+template <FactorKind KIND>
 static __global__ void __launch_bounds__(FACTOR_THREADS) FactorComputeKernel(FactorMatrix_ M, FactorPivot kind, SysReal zero)
 {
-  const int lane = (int)threadIdx.x % SYS_WARP;
-  unsigned  next = FactorTake(M.ticket, lane);
+  const bool SYMMETRIC = KIND == FACTOR_ICC;
+  const int  lane      = (int)threadIdx.x % SYS_WARP;
+  unsigned   next      = FactorTake(M.ticket, lane);
 
   for (;;) {
     const int64_t at = (int64_t)__shfl_sync(SYS_ALL_LANES, next, 0) * SYS_WARP + lane;
     int           r = 0, k = 0, end = 0, last = 0, diagonal = 0;
+    SysScalar     e    = 0; /* DILU */
     bool          done = at >= M.n;
 
     if (at - lane >= M.n) break;
@@ -337,6 +315,7 @@ static __global__ void __launch_bounds__(FACTOR_THREADS) FactorComputeKernel(Fac
       last     = M.begin[r + 1];
       k        = SYMMETRIC ? M.columns.begin[r] : M.begin[r];
       end      = SYMMETRIC ? M.columns.end[r] : diagonal;
+      if (KIND == FACTOR_DILU) e = M.work[diagonal];
     }
     do {
       SysScalar inverse = 0;
@@ -350,11 +329,18 @@ static __global__ void __launch_bounds__(FACTOR_THREADS) FactorComputeKernel(Fac
           const int t = M.columns.from[k];
 
           FactorAddRow(M.j, diagonal, last, t, M.begin[other + 1], FactorMultiply(-FactorAwait(M.value + t), inverse), M.work, M.value);
+        } else if (KIND == FACTOR_DILU) {
+          e -= M.work[k] * inverse * FactorFind(M, other, r);
         } else if (M.work[k] != 0) {
           M.work[k] = FactorMultiply(M.work[k], inverse);
           FactorAddRow(M.j, k + 1, last, pivot + 1, M.begin[other + 1], -M.work[k], M.work, M.value);
         }
         k++;
+      }
+      if (!done && k == end && KIND == FACTOR_DILU) {
+        if (fabs(e) <= zero) M.ticket[1] = 1;
+        FactorWrite(M.value + diagonal, 1 / e);
+        done = true;
       }
       if (!done && k == end) {
         FactorFinish(M.begin[r], last, diagonal, kind, zero, M.work, M.value, M.ticket + 1);
@@ -373,22 +359,42 @@ static __global__ void __launch_bounds__(SYS_THREADS) FactorScaleKernel(int64_t 
   }
 }
 
-SysStatus FactorMatrixCompute(FactorMatrix M, const SysScalar *a, FactorPivot kind, SysReal zero, int *refused, SysStream s)
+/* Queues a kernel that computes the factor, or a part of it */
+static SysStatus FactorMatrixRun(FactorMatrix M, const SysScalar *a, FactorKind what, FactorPivot kind, SysReal zero, cudaStream_t stream)
 {
-  const cudaStream_t stream = (cudaStream_t)s;
-  unsigned           flag;
-  int64_t            blocks = 0;
+  void (*const kernels[])(FactorMatrix_, FactorPivot, SysReal) = {FactorComputeKernel<FACTOR_ILU>, FactorComputeKernel<FACTOR_ICC>, FactorComputeKernel<FACTOR_DILU>};
+  int64_t blocks                                               = 0;
 
   SYS_CALL(FactorBlocks(M->n, FACTOR_ROWS, &blocks));
   SYS_CUDA(cudaMemsetAsync(M->ticket, 0, 2 * sizeof(*M->ticket), stream));
   SYS_CUDA(cudaMemsetAsync(M->value, 0xff, (size_t)M->nz * sizeof(*M->value), stream));
   SYS_CALL(SysLaunch(FactorLoadKernel, SysBlocksLoop(M->nz), SYS_THREADS, 0, stream, (int64_t)M->nz, (const int *)M->from, a, M->work));
-  SYS_CALL(SysLaunch(M->symmetric ? FactorComputeKernel<true> : FactorComputeKernel<false>, blocks, FACTOR_THREADS, 0, stream, *M, kind, zero));
-  if (M->symmetric) SYS_CALL(SysLaunch(FactorScaleKernel, SysBlocksLoop(M->n), SYS_THREADS, 0, stream, (int64_t)M->n, (const int *)M->begin, M->value));
+  return SysLaunch(kernels[what], blocks, FACTOR_THREADS, 0, stream, *M, kind, zero);
+}
+
+static SysStatus FactorMatrixGetRefused(FactorMatrix M, int *refused, cudaStream_t stream)
+{
+  unsigned flag;
+
   SYS_CUDA(cudaMemcpyAsync(&flag, M->ticket + 1, sizeof(flag), cudaMemcpyDeviceToHost, stream));
   SYS_CUDA(cudaStreamSynchronize(stream));
   *refused = flag != 0;
   return SYS_SUCCESS;
+}
+
+SysStatus FactorMatrixCompute(FactorMatrix M, const SysScalar *a, FactorPivot kind, SysReal zero, int *refused, SysStream s)
+{
+  const cudaStream_t stream = (cudaStream_t)s;
+
+  SYS_CALL(FactorMatrixRun(M, a, M->symmetric ? FACTOR_ICC : FACTOR_ILU, kind, zero, stream));
+  if (M->symmetric) SYS_CALL(SysLaunch(FactorScaleKernel, SysBlocksLoop(M->n), SYS_THREADS, 0, stream, (int64_t)M->n, (const int *)M->begin, M->value));
+  return FactorMatrixGetRefused(M, refused, stream);
+}
+
+SysStatus FactorMatrixComputeDiagonal(FactorMatrix M, const SysScalar *a, SysReal zero, int *refused, SysStream s)
+{
+  SYS_CALL(FactorMatrixRun(M, a, FACTOR_DILU, FACTOR_PIVOT_NONZERO, zero, (cudaStream_t)s));
+  return FactorMatrixGetRefused(M, refused, (cudaStream_t)s);
 }
 
 /* ------------------------------------------------- access ------------------------------------------------- */
@@ -419,13 +425,22 @@ const SysScalar *FactorMatrixValues(FactorMatrix M)
   return M->value;
 }
 
-SysStatus FactorMatrixGet(FactorMatrix M, SysInt *i, SysInt *j, SysScalar *a, SysStream s)
+/* Copies the pattern, and the values a unless they are NULL, to the host */
+static SysStatus FactorMatrixDownload(FactorMatrix M, SysInt *i, SysInt *j, const SysScalar *a, SysScalar *to, cudaStream_t stream)
 {
-  const cudaStream_t stream = (cudaStream_t)s;
-
   SYS_CUDA(cudaMemcpyAsync(i, M->begin, ((size_t)M->n + 1) * sizeof(*i), cudaMemcpyDeviceToHost, stream));
   SYS_CUDA(cudaMemcpyAsync(j, M->j, (size_t)M->nz * sizeof(*j), cudaMemcpyDeviceToHost, stream));
-  if (a) SYS_CUDA(cudaMemcpyAsync(a, M->value, (size_t)M->nz * sizeof(*a), cudaMemcpyDeviceToHost, stream));
+  if (to) SYS_CUDA(cudaMemcpyAsync(to, a, (size_t)M->nz * sizeof(*a), cudaMemcpyDeviceToHost, stream));
   SYS_CUDA(cudaStreamSynchronize(stream));
   return SYS_SUCCESS;
+}
+
+SysStatus FactorMatrixGet(FactorMatrix M, SysInt *i, SysInt *j, SysScalar *a, SysStream stream)
+{
+  return FactorMatrixDownload(M, i, j, M->value, a, (cudaStream_t)stream);
+}
+
+SysStatus FactorMatrixGetMatrix(FactorMatrix M, SysInt *i, SysInt *j, SysScalar *a, SysStream stream)
+{
+  return FactorMatrixDownload(M, i, j, M->work, a, (cudaStream_t)stream);
 }

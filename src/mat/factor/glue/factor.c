@@ -45,6 +45,7 @@ static PetscErrorCode MatFactorAMBDestroy(PetscAMBCtxArgument arg)
   PetscFunctionBegin;
   MatFactorAMBResetDevice(f);
   FactorSolverDestroy(&f->solver);
+  FactorNodesDestroy(&f->nodes);
   PetscCall(ISDestroy(&f->rows));
   PetscCall(ISDestroy(&f->cols));
   PetscCall(PetscFree(f));
@@ -59,26 +60,37 @@ static PetscErrorCode FactorSolverSetUp(Mat F, MatFactorAMB *f)
   FactorArrays s;
   FactorRows   rows[2], turned = {0};
   SysStatus    status = SYS_SUCCESS;
+  PetscInt     nodes = 0, *start = NULL;
 
   PetscFunctionBegin;
   PetscCall(FactorArraysGet(F, f, &s));
+  if (f->inodes) PetscCall(FactorGetNodes(F, &nodes, &start));
   if (f->symmetric) status = FactorRowsTranspose(&s.rows[1], &turned);
   rows[0] = f->symmetric ? turned : s.rows[0];
   rows[1] = s.rows[1];
-  if (status == SYS_SUCCESS && !f->solver) status = FactorSolverCreate(rows, f->symmetric, &f->solver);
+  if (status == SYS_SUCCESS && nodes && !f->nodes) status = FactorNodesCreate(rows, nodes, start, 0, &f->nodes);
+  if (status == SYS_SUCCESS && !nodes && !f->solver) status = FactorSolverCreate(rows, f->symmetric, &f->solver);
+  if (f->nodes) FactorNodesUpdate(f->nodes, rows, s.a, s.a, s.diagonal);
   if (status == SYS_SUCCESS && f->solver) {
     FactorSolverUpdate(f->solver, rows, s.a);
     FactorSolverSetDiagonal(f->solver, s.diagonal, s.a);
   }
-  f->current  = (PetscBool)(status == SYS_SUCCESS && f->solver);
+  f->current  = (PetscBool)(status == SYS_SUCCESS && (f->solver || f->nodes));
   f->declined = (PetscBool)!f->current;
   FactorRowsDestroy(&turned);
+  PetscCall(PetscFree(start));
   PetscCall(FactorArraysFree(&s));
   if (f->declined) PetscCall(PetscInfo(F, "MATSOLVERPETSC solves: %s\n", status == SYS_SUCCESS ? "rows depend on one another in chains, or are long" : "memory is short"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The first solves are PETSc's, until the gain of as many more would repay the layout */
+/* Returns the solves with the current values that are PETSc's, until the gain of as many more would repay the layout, or the new values */
+static PetscInt FactorFirstSolves(const MatFactorAMB *f)
+{
+  if (f->inodes) return f->nodes ? FACTOR_NODES_UPDATE_SOLVES : FACTOR_NODES_LAYOUT_SOLVES;
+  return f->solver ? FACTOR_UPDATE_SOLVES : FACTOR_LAYOUT_SOLVES;
+}
+
 static PetscErrorCode MatSolve_FactorAMB(Mat F, Vec b, Vec x)
 {
   MatFactorAMB      *f;
@@ -88,14 +100,15 @@ static PetscErrorCode MatSolve_FactorAMB(Mat F, Vec b, Vec x)
 
   PetscFunctionBegin;
   PetscCall(MatFactorAMBGet(F, &f));
-  if (!f->current && !f->declined && f->solves++ >= (f->solver ? FACTOR_UPDATE_SOLVES : FACTOR_LAYOUT_SOLVES)) PetscCall(FactorSolverSetUp(F, f));
+  if (!f->current && !f->declined && f->solves++ >= FactorFirstSolves(f)) PetscCall(FactorSolverSetUp(F, f));
   if (!f->current) {
     PetscCall((*f->solve[0])(F, b, x));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(VecGetArrayRead(b, &from));
   PetscCall(VecGetArrayWrite(x, &to));
-  FactorSolverSolve(f->solver, from, to);
+  if (f->nodes) FactorNodesSolve(f->nodes, from, to);
+  else FactorSolverSolve(f->solver, from, to);
   PetscCall(VecRestoreArrayWrite(x, &to));
   PetscCall(VecRestoreArrayRead(b, &from));
   PetscCall(MatGetInfo(F, MAT_LOCAL, &info));
@@ -103,7 +116,7 @@ static PetscErrorCode MatSolve_FactorAMB(Mat F, Vec b, Vec x)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Sets the solve on the host: in the natural order, and without I-nodes, whose rows PETSc solves for together, with other sums, from fewer columns */
+/* Sets the solve on the host, in the natural order */
 static PetscErrorCode MatFactorAMBSetUpHost(Mat F, MatFactorAMB *f)
 {
   PetscInt  nodes = 0;
@@ -113,9 +126,10 @@ static PetscErrorCode MatFactorAMBSetUpHost(Mat F, MatFactorAMB *f)
   PetscCall(ISIdentity(f->rows, &natural));
   if (natural) PetscCall(ISIdentity(f->cols, &natural));
   if (!f->symmetric) PetscCall(MatInodeGetInodeSizes(F, &nodes, NULL, NULL));
+  f->inodes  = (PetscBool)(nodes > 0);
   f->current = PETSC_FALSE;
   f->solves  = 0;
-  if (natural && !nodes && !f->declined && !F->factorerrortype) F->ops->solve = MatSolve_FactorAMB;
+  if (natural && !f->declined && !F->factorerrortype) F->ops->solve = MatSolve_FactorAMB;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -184,6 +198,7 @@ static PetscErrorCode MatFactorAMBSymbolic(Mat F, Mat A, IS rows, IS cols, const
   PetscCall(FactorGetWhere(&where));
   MatFactorAMBResetDevice(f);
   FactorSolverDestroy(&f->solver);
+  FactorNodesDestroy(&f->nodes);
   PetscCall(PetscObjectReference((PetscObject)rows));
   PetscCall(PetscObjectReference((PetscObject)cols));
   PetscCall(ISDestroy(&f->rows));

@@ -7,6 +7,7 @@
 #include "mat/shadow/core/shadow.h"
 #include "mat/factor/cuda/factorcuda.h"
 #include "mat/factor/host/factorsolve.h"
+#include "mat/factor/host/factornodes.h"
 
 /* The default solver type of PCILU and PCICC for matrices of petsc-amb on a GPU, and where it solves: -petscamb_factor */
 typedef enum {
@@ -43,6 +44,7 @@ typedef struct {
   PetscBool     declined;  /* for this pattern PETSc's solve on the host is as good */
   PetscBool     current;   /* solver has the values of the factor */
   PetscInt      solves;    /* with these values, before that */
+  PetscBool     inodes;    /* PETSc's solve uses I-nodes */
   PetscBool     device;    /* solves run on the GPU */
   PetscInt      together;  /* factors of the group that solves, or 1 */
   PetscInt      made;      /* the number of matrix: another one has another number */
@@ -50,6 +52,7 @@ typedef struct {
   double        seconds[2]; /* expected: on the host, on the GPU */
   FactorDevice  pair[2];    /* on the GPU: for solves, and for solves with the transpose, or NULL */
   FactorSolver  solver;     /* on the host, or NULL */
+  FactorNodes   nodes;      /* the same for a factor with I-nodes, or NULL */
 } MatFactorAMB;
 
 extern PetscErrorCode MatFactorAMBGet(Mat, MatFactorAMB **);
@@ -68,6 +71,9 @@ typedef struct {
 
 extern PetscErrorCode FactorArraysGet(Mat, const MatFactorAMB *, FactorArrays *);
 extern PetscErrorCode FactorArraysFree(FactorArrays *);
+
+/* Gets the I-nodes of a matrix or a factor: the first row of each, and the number of rows, to be freed; *n is 0 if PETSc does not use I-nodes */
+extern PetscErrorCode FactorGetNodes(Mat, PetscInt *n, PetscInt **start);
 
 /* Calls PETSc's symbolic phase for a matrix with this pattern, and keeps its numeric one */
 extern PetscErrorCode MatFactorAMBSymbolicPETSc(Mat F, Mat A, MatFactorAMB *f, const MatFactorInfo *);

@@ -44,3 +44,21 @@ PetscErrorCode FactorArraysFree(FactorArrays *s)
   PetscCall(PetscFree2(s->begin, s->diagonal));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+
+PetscErrorCode FactorGetNodes(Mat A, PetscInt *n, PetscInt **start)
+{
+  PetscInt *sizes = NULL;
+
+  PetscFunctionBegin;
+  *n     = 0;
+  *start = NULL;
+  PetscCall(MatInodeGetInodeSizes(A, n, &sizes, NULL));
+  if (*n <= 0 || !sizes) *n = 0;
+  if (!*n) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscMalloc1(*n + 1, start));
+  if (sizes[0]) { /* lengths, before PETSc 3.19 */
+    (*start)[0] = 0;
+    for (PetscInt v = 0; v < *n; v++) (*start)[v + 1] = (*start)[v] + sizes[v];
+  } else PetscCall(PetscArraycpy(*start, sizes, *n + 1));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

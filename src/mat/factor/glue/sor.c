@@ -6,9 +6,11 @@
    With rows by color, on a GPU or if the user wants it, all sweeps run from the layout of sorhost.h, but for those with a zero on the diagonal. Eisenstat's trick is a backward and a
    forward sweep.
 */
+#include "mat/factor/glue/factor.h"
 #include "mat/factor/glue/sor.h"
 #include "mat/factor/host/factorpolicy.h"
 #include "mat/factor/host/factorsolve.h"
+#include "mat/factor/host/factornodes.h"
 
 #define SOR_NAME "MatSORAMB"
 
@@ -24,6 +26,7 @@ typedef struct {
   PetscInt           sweeps;       /* with these values, before that */
   PetscReal          omega, shift; /* of the numbers in solver */
   FactorSolver       solver;
+  FactorNodes        nodes;    /* the same for a matrix with I-nodes */
   PetscInt          *diagonal; /* its place in each row */
   PetscScalar       *work;     /* a number a row */
   SORColor           color;
@@ -40,6 +43,7 @@ static PetscErrorCode SORReset(MatSORAMB *s)
 {
   PetscFunctionBegin;
   FactorSolverDestroy(&s->solver);
+  FactorNodesDestroy(&s->nodes);
   PetscCall(PetscFree2(s->diagonal, s->work));
   for (int k = 0; k < 3; k++) PetscCall(VecDestroy(&s->work_vec[k]));
   s->current = s->declined = s->singular = PETSC_FALSE;
@@ -76,28 +80,105 @@ static void SORRows(const SysCSR *A, PetscInt diagonal[], PetscInt behind[], Fac
   rows[1] = (FactorRows){A->m, behind, A->i + 1, A->j, NULL};
 }
 
+/* Gets the inverses of the diagonal blocks of nodes as PETSc computes them: its sweep over a matrix of these blocks alone, for unit vectors of the nodes. *good: all are finite. */
+static PetscErrorCode SORInvertNodes(const SysCSR *A, const PetscInt diagonal[], PetscInt n, const PetscInt start[], PetscScalar block[], PetscBool *good)
+{
+  const PetscInt     m = (PetscInt)A->m;
+  PetscInt          *i, *j, nodes;
+  PetscScalar       *a, *unit;
+  const PetscScalar *column;
+  Mat                D;
+  Vec                b, x;
+
+  PetscFunctionBegin;
+  *good = PETSC_TRUE;
+  PetscCall(PetscMalloc3(m + 1, &i, FACTOR_NODE * m, &j, FACTOR_NODE * m, &a));
+  i[0] = 0;
+  for (PetscInt v = 0; v < n; v++) {
+    const PetscInt rows = start[v + 1] - start[v];
+
+    for (PetscInt r = start[v]; r < start[v + 1]; r++) {
+      i[r + 1] = i[r] + rows;
+      for (PetscInt c = 0; c < rows; c++) {
+        j[i[r] + c] = start[v] + c;
+        a[i[r] + c] = A->a[diagonal[r] - (r - start[v]) + c];
+      }
+    }
+  }
+  PetscCall(MatCreateSeqAIJWithArrays(PETSC_COMM_SELF, m, m, i, j, a, &D));
+  PetscCall(MatSetErrorIfFailure(D, PETSC_FALSE));
+  PetscCall(MatInodeGetInodeSizes(D, &nodes, NULL, NULL));
+  if (nodes != n) *good = PETSC_FALSE;
+  PetscCall(VecCreateSeq(PETSC_COMM_SELF, m, &b));
+  PetscCall(VecDuplicate(b, &x));
+  for (PetscInt c = 0; c < FACTOR_NODE; c++) {
+    PetscCall(VecGetArrayWrite(b, &unit));
+    for (PetscInt v = 0; v < n; v++) {
+      for (PetscInt r = start[v]; r < start[v + 1]; r++) unit[r] = r - start[v] == c;
+    }
+    PetscCall(VecRestoreArrayWrite(b, &unit));
+    PetscCall((*MatAIJBaseSeq.sor)(D, b, 1.0, (MatSORType)(SOR_ZERO_INITIAL_GUESS | SOR_LOCAL_FORWARD_SWEEP), 0.0, 1, 1, x));
+    PetscCall(VecGetArrayRead(x, &column));
+    for (PetscInt v = 0; v < n; v++) {
+      const PetscInt rows = start[v + 1] - start[v];
+
+      for (PetscInt r = 0; r < rows && c < rows; r++) {
+        block[FACTOR_NODE * start[v] + c * rows + r] = column[start[v] + r];
+        if (PetscIsInfOrNanScalar(column[start[v] + r])) *good = PETSC_FALSE;
+      }
+    }
+    PetscCall(VecRestoreArrayRead(x, &column));
+  }
+  if (D->factorerrortype) *good = PETSC_FALSE;
+  PetscCall(MatDestroy(&D));
+  PetscCall(VecDestroy(&b));
+  PetscCall(VecDestroy(&x));
+  PetscCall(PetscFree3(i, j, a));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The same for a matrix with n nodes, of which PETSc has sweeps for omega 1 without a shift alone */
+static PetscErrorCode SORSetUpNodes(MatSORAMB *s, const SysCSR *A, const FactorRows rows[2], PetscInt n, const PetscInt start[], SysStatus *status)
+{
+  PetscScalar *block;
+  PetscBool    good;
+
+  PetscFunctionBegin;
+  *status = SYS_SUCCESS;
+  if (!s->nodes) *status = FactorNodesCreate(rows, n, start, 1, &s->nodes);
+  if (!s->nodes) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscMalloc1(FACTOR_NODE * A->m, &block));
+  PetscCall(SORInvertNodes(A, s->diagonal, n, start, block, &good));
+  FactorNodesUpdate(s->nodes, rows, A->a, block, NULL);
+  s->singular = (PetscBool)!good;
+  PetscCall(PetscFree(block));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Lays out the matrix, or updates its values */
 static PetscErrorCode SORSetUp(Mat A, MatSORAMB *s)
 {
   SysCSR     csr;
   FactorRows rows[2];
-  PetscInt  *behind, nodes = 0;
+  PetscInt  *behind, *start, nodes;
   PetscBool  good;
   SysStatus  status = SYS_SUCCESS;
 
   PetscFunctionBegin;
   PetscCall(MatAIJGetArrays(A, &csr));
-  PetscCall(MatInodeGetInodeSizes(A, &nodes, NULL, NULL)); /* PETSc sweeps over I-nodes */
+  PetscCall(FactorGetNodes(A, &nodes, &start));
   PetscCall(PetscMalloc1(csr.m, &behind));
   if (!s->diagonal) PetscCall(PetscMalloc2(csr.m, &s->diagonal, csr.m, &s->work));
   SORRows(&csr, s->diagonal, behind, rows, &good);
   if (good && !nodes && !s->solver) status = FactorSolverCreate(rows, 0, &s->solver);
-  s->current  = (PetscBool)(s->solver != NULL);
+  if (good && nodes) PetscCall(SORSetUpNodes(s, &csr, rows, nodes, start, &status));
+  s->current  = (PetscBool)(s->solver || s->nodes);
   s->declined = (PetscBool)!s->current;
-  if (s->current) FactorSolverUpdate(s->solver, rows, csr.a);
-  else PetscCall(PetscInfo(A, "MatSOR() stays PETSc's: %s\n", status == SYS_SUCCESS ? "rows have no diagonal, depend on one another in chains, are long, or are I-nodes" : "memory is short"));
+  if (s->solver) FactorSolverUpdate(s->solver, rows, csr.a);
+  if (s->declined) PetscCall(PetscInfo(A, "MatSOR() stays PETSc's: %s\n", status == SYS_SUCCESS ? "rows have no diagonal, depend on one another in chains, or are long" : "memory is short"));
   s->omega = 0; /* the diagonal is not there yet */
   PetscCall(PetscFree(behind));
+  PetscCall(PetscFree(start));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -220,12 +301,14 @@ static PetscErrorCode SORSweepNatural(Mat A, MatSORAMB *s, const MatSORAMBCall *
   }
   s->state = state;
   s->a     = csr.a;
-  if (!s->current && !s->declined && s->sweeps++ >= (s->solver ? SOR_UPDATE_SWEEPS : SOR_LAYOUT_SWEEPS)) PetscCall(SORSetUp(A, s));
-  if (s->current && (s->omega != call->sweep.omega || s->shift != call->shift)) PetscCall(SORSetDiagonal(A, s, call->sweep.omega, call->shift));
+  if (!s->current && !s->declined && s->sweeps++ >= (s->solver || s->nodes ? SOR_UPDATE_SWEEPS : SOR_LAYOUT_SWEEPS)) PetscCall(SORSetUp(A, s));
+  if (s->current && s->solver && (s->omega != call->sweep.omega || s->shift != call->shift)) PetscCall(SORSetDiagonal(A, s, call->sweep.omega, call->shift));
   if (!s->current || s->singular) PetscFunctionReturn(PETSC_SUCCESS);
+  if (s->nodes && (call->sweep.omega != 1 || call->shift != 0)) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(VecGetArrayRead(b, &from));
   PetscCall(VecGetArrayWrite(x, &to));
-  FactorSolverSweep(s->solver, call->sweep.omega, call->sweep.forward, call->sweep.backward, from, s->work, to);
+  if (s->nodes) FactorNodesSweep(s->nodes, call->sweep.forward, call->sweep.backward, from, s->work, to);
+  else FactorSolverSweep(s->solver, call->sweep.omega, call->sweep.forward, call->sweep.backward, from, s->work, to);
   PetscCall(SORLogFlops(call, s->nz));
   PetscCall(VecRestoreArrayWrite(x, &to));
   PetscCall(VecRestoreArrayRead(b, &from));

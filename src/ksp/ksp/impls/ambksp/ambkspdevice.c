@@ -56,7 +56,7 @@ PetscErrorCode KSPAMBDeviceSupports(KSP ksp, KSPAMB *amb, const char **why, Pets
   if (!reach) *why = "the GPUs of these processes do not reach each other's memory, and NCCL is not started; -mat_shadow_halo nccl starts it";
   else if (!amb->solvedevice) *why = "the device has no passes for this method";
   else if (!plain) *why = "not all vectors are on the GPU with PETSc's operations";
-  else if (nullspace && !amb->anypc) *why = "the operator has a null space";
+  else if (nullspace && !amb->anypc && !amb->sweeps) *why = "the operator has a null space";
   else if (!amb->local && !amb->anypc && amb->kind == FUSED_OTHER) *why = "the device has no pass for this preconditioner";
   else if (ksp->chknorm > 0) *why = "the first norms are not wanted";
   else *solve = amb->solvedevice;

@@ -13,6 +13,17 @@ const char *const PCAMBILUTypes[] = {"ilu", "dilu", "isai", "PCAMBILUType", "PC_
 
 /* ------------------------------------------------- life ------------------------------------------------- */
 
+/* Destroys the solves of DILU on the host */
+static PetscErrorCode PCAMBILUResetHost(PC_AMBILU *ctx)
+{
+  PetscFunctionBegin;
+  FactorSolverDestroy(&ctx->solver);
+  AmbILUMatrixDestroy(&ctx->matrix);
+  PetscCall(PetscFree2(ctx->d, ctx->work));
+  ctx->declined = PETSC_FALSE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Destroys what depends on the values, the type and the pattern */
 static PetscErrorCode PCReset_AMBILU(PC pc)
 {
@@ -20,9 +31,7 @@ static PetscErrorCode PCReset_AMBILU(PC pc)
 
   PetscFunctionBegin;
   PCAMBILUResetDevice(ctx);
-  FactorSolverDestroy(&ctx->solver);
-  AmbILUMatrixDestroy(&ctx->matrix);
-  PetscCall(PetscFree2(ctx->d, ctx->work));
+  PetscCall(PCAMBILUResetHost(ctx));
   PetscCall(MatDestroy(&ctx->factor));
   for (int t = 0; t < 2; t++) PetscCall(MatDestroy(&ctx->inverse[t]));
   PetscCall(VecDestroy(&ctx->between));
@@ -30,7 +39,6 @@ static PetscErrorCode PCReset_AMBILU(PC pc)
   PetscCall(VecDestroy(&ctx->y));
   PetscCall(ISDestroy(&ctx->rows));
   PetscCall(ISDestroy(&ctx->cols));
-  ctx->declined = PETSC_FALSE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -101,18 +109,15 @@ static PetscErrorCode PCAMBILUGetMatrix(PC_AMBILU *ctx, Mat A, AmbILUMatrix *M)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode PCAMBILUSetUpDiagonal(PC pc, PC_AMBILU *ctx, Mat A)
+/* Computes DILU of ctx->matrix */
+static PetscErrorCode PCAMBILUComputeDiagonal(PC_AMBILU *ctx, int64_t *pivot)
 {
   AmbILUMatrix *M = &ctx->matrix;
   FactorRows    rows[2];
-  int64_t       pivot;
 
   PetscFunctionBegin;
-  PetscCall(PCAMBILUGetMatrix(ctx, A, M));
-  ctx->current[0] = ctx->current[1] = PETSC_FALSE;
   if (!ctx->d) PetscCall(PetscMalloc2(ctx->n, &ctx->d, ctx->natural ? ctx->n : 2 * ctx->n, &ctx->work));
-  AmbILUDiagonal(M, 100 * PETSC_MACHINE_EPSILON, ctx->d, &pivot);
-  PetscCall(PCAMBILUCheckPivot(pc, pivot));
+  AmbILUDiagonal(M, 100 * PETSC_MACHINE_EPSILON, ctx->d, pivot);
   rows[0] = (FactorRows){M->n, M->i, M->diagonal, M->j, NULL};
   rows[1] = (FactorRows){M->n, M->behind, M->i + 1, M->j, NULL};
   if (!ctx->solver && !ctx->declined) ctx->declined = (PetscBool)(FactorSolverCreate(rows, 0, &ctx->solver) != SYS_SUCCESS || !ctx->solver);
@@ -120,6 +125,18 @@ static PetscErrorCode PCAMBILUSetUpDiagonal(PC pc, PC_AMBILU *ctx, Mat A)
     FactorSolverUpdate(ctx->solver, rows, M->a);
     FactorSolverSetDiagonal(ctx->solver, NULL, ctx->d);
   }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCAMBILUSetUpDiagonal(PC pc, PC_AMBILU *ctx, Mat A)
+{
+  int64_t pivot;
+
+  PetscFunctionBegin;
+  PetscCall(PCAMBILUGetMatrix(ctx, A, &ctx->matrix));
+  ctx->current[0] = ctx->current[1] = PETSC_FALSE;
+  PetscCall(PCAMBILUComputeDiagonal(ctx, &pivot));
+  PetscCall(PCAMBILUCheckPivot(pc, pivot));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -167,7 +184,24 @@ static PetscErrorCode PCAMBILUSetUpInverses(PC pc, PC_AMBILU *ctx, Mat A)
   PetscCall(PCAMBILUCheckPivot(pc, pivot));
   for (int t = 0; t < 2; t++) PetscCall(PCAMBILUSetUpInverse(ctx, A, &M, t));
   AmbILUMatrixDestroy(&M);
-  if (!ctx->between) PetscCall(MatCreateVecs(A, &ctx->between, NULL));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Sets up DILU or approximate inverses where the block is, or on the host */
+static PetscErrorCode PCAMBILUSetUpBlock(PC pc, PC_AMBILU *ctx, Mat A)
+{
+  PetscBool done = PETSC_FALSE;
+
+  PetscFunctionBegin;
+  PetscCall(PCAMBILUSetUpDevice(ctx, A, &done));
+  if (ctx->made) PetscCall(PCAMBILUResetHost(ctx)); /* it has older values */
+  if (done) PetscFunctionReturn(PETSC_SUCCESS);
+  if (ctx->made) {
+    PCAMBILUResetDevice(ctx);
+    for (int t = 0; t < 2; t++) PetscCall(MatDestroy(&ctx->inverse[t]));
+  }
+  if (ctx->type == PC_AMBILU_DILU) PetscCall(PCAMBILUSetUpDiagonal(pc, ctx, A));
+  else PetscCall(PCAMBILUSetUpInverses(pc, ctx, A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -202,8 +236,8 @@ static PetscErrorCode PCSetUp_AMBILU(PC pc)
     if (nproc > 1) PetscCall(MatCreateVecs(A, &ctx->x, &ctx->y));
   }
   if (ctx->type == PC_AMBILU_ILU) PetscCall(PCAMBILUSetUpFactor(pc, ctx, A));
-  if (ctx->type == PC_AMBILU_DILU) PetscCall(PCAMBILUSetUpDiagonal(pc, ctx, A));
-  if (ctx->type == PC_AMBILU_ISAI) PetscCall(PCAMBILUSetUpInverses(pc, ctx, A));
+  else PetscCall(PCAMBILUSetUpBlock(pc, ctx, A));
+  if (ctx->type == PC_AMBILU_ISAI && !ctx->between) PetscCall(MatCreateVecs(A, &ctx->between, NULL));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -214,8 +248,15 @@ static PetscErrorCode PCAMBILUSolveHost(PC_AMBILU *ctx, PetscBool transpose, Vec
   const PetscScalar *from;
   const PetscInt    *rows;
   PetscScalar       *to;
+  PetscBool          done = PETSC_TRUE;
+  int64_t            pivot;
 
   PetscFunctionBegin;
+  if (ctx->made && !ctx->d) {
+    PetscCall(PCAMBILUFetchDevice(ctx, &done));
+    PetscCheck(done, PETSC_COMM_SELF, PETSC_ERR_MEM, "PCAMBILU: memory is short; use -pc_type jacobi");
+    PetscCall(PCAMBILUComputeDiagonal(ctx, &pivot));
+  }
   PetscCall(VecGetArrayRead(b, &from));
   PetscCall(VecGetArrayWrite(x, &to));
   PetscCall(ISGetIndices(ctx->rows, &rows));
@@ -437,7 +478,7 @@ static PetscErrorCode PCView_AMBILU(PC pc, PetscViewer viewer)
 
    `ilu` is ILU(0) of `MATSOLVERAMB`.
 
-   The set-up runs on the host. On several processes the preconditioner is block Jacobi, with the diagonal block of each process.
+   The set-up runs where the matrix is; on a GPU a refused pivot, rows of more than 512 entries, or short memory move it to the host. On several processes the preconditioner is block Jacobi, with the diagonal block of each process.
 
    No pivot is shifted. A pivot that is at most 100 times the machine epsilon ends the solve with `KSP_DIVERGED_PC_FAILED`, or with an error after
    `KSPSetErrorIfNotConverged()`.

@@ -39,6 +39,24 @@ static int AmbILUFillRow(const SysCSR *A, const SysInt *rows, const SysInt *plac
   return M->diagonal[p] >= 0;
 }
 
+SysStatus AmbILUMatrixAllocate(int64_t rows, int64_t entries, AmbILUMatrix *M)
+{
+  const size_t n = (size_t)rows, nz = (size_t)entries;
+
+  *M = (AmbILUMatrix){rows, entries, malloc((n + 1) * sizeof(SysInt)), malloc((nz + 1) * sizeof(SysInt)), malloc((n + 1) * sizeof(SysInt)), malloc((n + 1) * sizeof(SysInt)), malloc((nz + 1) * sizeof(SysInt)), malloc((nz + 1) * sizeof(SysScalar))};
+  if (M->i && M->j && M->diagonal && M->behind && M->from && M->a) return SYS_SUCCESS;
+  AmbILUMatrixDestroy(M);
+  return SYS_OUT_OF_MEMORY;
+}
+
+void AmbILUMatrixFindDiagonal(AmbILUMatrix *M)
+{
+  for (int64_t r = 0; r < M->n; r++) {
+    M->diagonal[r] = (SysInt)SysFindColumn(M->j, M->i[r], M->i[r + 1], r);
+    M->behind[r]   = M->diagonal[r] + 1;
+  }
+}
+
 SysStatus AmbILUMatrixCreate(const SysCSR *A, const SysInt *rows, AmbILUMatrix *M, int64_t *missing)
 {
   const size_t n = (size_t)A->m, nz = n ? (size_t)A->i[n] : 0;
@@ -49,15 +67,7 @@ SysStatus AmbILUMatrixCreate(const SysCSR *A, const SysInt *rows, AmbILUMatrix *
   *missing = -1;
   for (size_t r = 0; r < n; r++) longest = A->i[r + 1] - A->i[r] > longest ? A->i[r + 1] - A->i[r] : longest;
   list = malloc(((size_t)longest + 1) * sizeof(*list));
-  *M   = (AmbILUMatrix){(int64_t)n,
-                        (int64_t)nz,
-                        malloc((n + 1) * sizeof(SysInt)),
-                        malloc((nz + 1) * sizeof(SysInt)),
-                        malloc((n + 1) * sizeof(SysInt)),
-                        malloc((n + 1) * sizeof(SysInt)),
-                        malloc((nz + 1) * sizeof(SysInt)),
-                        malloc((nz + 1) * sizeof(SysScalar))};
-  if (place && list && M->i && M->j && M->diagonal && M->behind && M->from && M->a) {
+  if (AmbILUMatrixAllocate((int64_t)n, (int64_t)nz, M) == SYS_SUCCESS && place && list) {
     M->i[0] = 0;
     for (size_t p = 0; p < n; p++) place[rows[p]] = (SysInt)p;
     for (int64_t p = 0; p < A->m && *missing < 0; p++) {

@@ -32,6 +32,10 @@ typedef struct {
 SysStatus AmbILUMatrixCreate(const SysCSR *A, const SysInt *rows, AmbILUMatrix *M, int64_t *missing);
 void      AmbILUMatrixDestroy(AmbILUMatrix *);
 
+/* The same in two steps: allocates the arrays, and once i, j and a are filled, sets diagonal and behind. Such a matrix has no places in the matrix of the caller. */
+SysStatus AmbILUMatrixAllocate(int64_t n, int64_t nz, AmbILUMatrix *M);
+void      AmbILUMatrixFindDiagonal(AmbILUMatrix *M);
+
 /* Copies the values of A */
 void AmbILUMatrixUpdate(AmbILUMatrix *, const SysScalar *a);
 

@@ -74,14 +74,23 @@ static PetscBool MGCycleWatched(KSP ksp)
   return (PetscBool)(views || ksp->numbermonitors || ksp->numberreasonviews || ksp->presolve || ksp->postsolve || ksp->guess || ksp->guess_knoll);
 }
 
-static PetscErrorCode MGCycleHasNullSpace(Mat A, PetscBool *has)
+/* Sets *constant if constants are the null space of an operator, or says why the cycle does not remove it */
+static PetscErrorCode MGCycleNullSpace(Mat A, PetscBool *constant, const char **why)
 {
   MatNullSpace plain, transposed;
+  PetscInt     n;
+  PetscMPIInt  nproc;
 
   PetscFunctionBegin;
+  *constant = PETSC_FALSE;
   PetscCall(MatGetNullSpace(A, &plain));
   PetscCall(MatGetTransposeNullSpace(A, &transposed));
-  *has = (PetscBool)(plain || transposed);
+  if (plain && !transposed) {
+    PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)A), &nproc));
+    PetscCall(MatNullSpaceGetVecs(plain, constant, &n, NULL));
+    if (n || plain->remove || nproc > 1) *constant = PETSC_FALSE;
+  }
+  if ((plain || transposed) && !*constant) *why = "an operator has a null space that is not the one of constants on one process";
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -132,6 +141,7 @@ static PetscErrorCode MGCycleGetSweep(KSP ksp, MatSORAMBCall *call, const char *
 typedef struct {
   MGCycle      *cycle;
   MatSORAMBCall call;
+  PetscBool     constant; /* the null space of the operator is to be removed */
 } MGCycleSweeps;
 
 /* A step of KSPAMBChebyshevIterate() with PCSOR */
@@ -146,13 +156,19 @@ static PetscErrorCode MGCycleSweepStep(KSP ksp, KSPAMB *amb, Mat A, FusedPass *p
   step->smoother        = ksp;
   step->call            = s->call;
   step->call.sweep.zero = PETSC_TRUE;
-  step->a               = pass->a;
-  step->b               = pass->b;
-  step->c               = pass->c;
   step->x               = v[FUSED_P] ? v[FUSED_W] : v[FUSED_R];
-  step->v[FUSED_X]      = v[FUSED_X];
-  step->v[FUSED_P]      = v[FUSED_P];
-  step->v[FUSED_Z]      = v[FUSED_Z];
+  if (s->constant) { /* the sweep alone, for the next step */
+    step->a          = 1;
+    step->v[FUSED_X] = ksp->work[1];
+    PetscCall(MGCycleAdd(s->cycle, MG_CYCLE_REMOVE, &step));
+    step->x = ksp->work[1];
+  }
+  step->a          = pass->a;
+  step->b          = pass->b;
+  step->c          = pass->c;
+  step->v[FUSED_X] = v[FUSED_X];
+  step->v[FUSED_P] = v[FUSED_P];
+  step->v[FUSED_Z] = v[FUSED_Z];
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -225,7 +241,7 @@ static PetscErrorCode MGCycleRichardson(MGCycle *c, KSP ksp, const char **why)
 static PetscErrorCode MGCycleSmoothSet(MGCycle *c, KSP ksp, const char **why)
 {
   PetscErrorCode (*solve)(KSP, KSPAMB *);
-  PetscBool     chebyshev = PETSC_FALSE, rich, nullspace, sor;
+  PetscBool     chebyshev = PETSC_FALSE, rich, sor;
   MGCycleSweeps sweeps    = {.cycle = c};
   KSPAMB       *amb;
   Mat           A;
@@ -237,13 +253,14 @@ static PetscErrorCode MGCycleSmoothSet(MGCycle *c, KSP ksp, const char **why)
     PetscCall(PetscStrcmp(amb->extends, KSPCHEBYSHEV, &chebyshev));
   }
   PetscCall(PCGetOperators(ksp->pc, &A, NULL));
-  PetscCall(MGCycleHasNullSpace(A, &nullspace));
+  PetscCall(MGCycleNullSpace(A, &sweeps.constant, why));
   PetscCall(PetscObjectTypeCompare((PetscObject)ksp, KSPRICHARDSON, &rich));
   PetscCall(PetscObjectTypeCompare((PetscObject)ksp->pc, PCSOR, &sor));
+  if (*why) PetscFunctionReturn(PETSC_SUCCESS);
   if (!chebyshev && !(rich && sor)) *why = "a smoother is neither a chebyshev that runs on passes nor a richardson with sor";
   else if (ksp->max_it < 1) *why = "a smoother makes no step";
   else if (MGCycleWatched(ksp)) *why = "a monitor or a view is attached to a smoother";
-  else if (nullspace) *why = "an operator has a null space";
+  else if (sweeps.constant && !(chebyshev && sor && ksp->pc_side == PC_LEFT)) *why = "the operator of a smoother that is not chebyshev with sor has a null space";
   else if (ksp->reason == KSP_DIVERGED_PC_FAILED || ksp->pc->failedreason) *why = "the set-up of a smoother failed";
   if (*why) PetscFunctionReturn(PETSC_SUCCESS);
   if (!chebyshev) {
@@ -306,13 +323,13 @@ static PetscErrorCode MGCycleLinear(KSP ksp, PetscBool *linear)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Solves for the columns of the identity, in the vectors of the level. The right-hand sides are set, and the solutions read, on the host: factors of small matrices are
+/* Solves for the columns of the identity, without their means if constants are the null space, in the vectors of the level. The right-hand sides are set, and the solutions read, on the host: factors of small matrices are
    there. */
 static PetscErrorCode MGCycleInvert(MGCycle *c, PC_MG_Levels *level, PetscInt n)
 {
   const PC           pc = level->smoothd->pc;
   const PetscScalar *column;
-  PetscScalar       *unit, *row;
+  PetscScalar       *unit, *row, mean;
   PetscReal          norm, sum, largest = 0;
   PetscInt           have = -1;
 
@@ -327,9 +344,13 @@ static PetscErrorCode MGCycleInvert(MGCycle *c, PC_MG_Levels *level, PetscInt n)
   PetscCall(VecGetArrayWrite(c->inverse, &row));
   for (PetscInt j = 0; j < n; j++) {
     PetscCall(VecGetArrayWrite(level->b, &unit));
-    for (PetscInt i = 0; i < n; i++) unit[i] = i == j;
+    for (PetscInt i = 0; i < n; i++) unit[i] = (i == j) - (c->constant ? 1 / (PetscReal)n : 0);
     PetscCall(VecRestoreArrayWrite(level->b, &unit));
     PetscCall(PCApply(pc, level->b, level->x));
+    if (c->constant) {
+      PetscCall(VecSum(level->x, &mean));
+      PetscCall(VecShift(level->x, -mean / (PetscReal)n));
+    }
     PetscCall(VecGetArrayRead(level->x, &column));
     for (PetscInt i = 0; i < n; i++) row[i * n + j] = column[i];
     PetscCall(VecRestoreArrayRead(level->x, &column));
@@ -369,18 +390,17 @@ static PetscErrorCode MGCycleCoarsest(PC pc, MGCycle *c, const char **why)
   PC_MG_Levels *level = ((PC_MG *)pc->data)->levels[0];
   const KSP     ksp   = level->smoothd;
   PetscInt      n;
-  PetscBool     linear, nullspace;
+  PetscBool     linear, constant;
   Mat           A, P;
 
   PetscFunctionBegin;
   PetscCall(KSPSetUp(ksp));
   PetscCall(KSPSetUpOnBlocks(ksp));
   PetscCall(KSPGetOperators(ksp, &A, &P));
-  PetscCall(MGCycleHasNullSpace(A, &nullspace));
+  PetscCall(MGCycleNullSpace(A, &constant, why));
   PetscCall(MGCycleLinear(ksp, &linear));
   PetscCall(MGCycleCoarsestState(c, P));
   if (!linear) *why = "the coarsest level is not solved by preonly with lu, cholesky, svd or ambinverse, or by these in a block of each process";
-  else if (nullspace) *why = "an operator has a null space";
   else if (c->most > ROWS_MOST) *why = "the coarsest level is too large";
   PetscCall(MGCycleAgree(pc, why));
   if (*why) PetscFunctionReturn(PETSC_SUCCESS);
@@ -390,6 +410,8 @@ static PetscErrorCode MGCycleCoarsest(PC pc, MGCycle *c, const char **why)
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(VecGetLocalSize(level->b, &n));
+  if (constant != c->constant) c->inverted = PETSC_FALSE;
+  c->constant = constant;
   if (!c->inverted) PetscCall(MGCycleInvert(c, level, n));
   c->inverted = PETSC_TRUE;
   if (!c->regular) *why = "the coarsest operator is nearly singular";

@@ -14,6 +14,7 @@ typedef enum {
   MG_CYCLE_PRODUCT, /* z = alpha A x + y, or alpha A x without a y; A or its transpose */
   MG_CYCLE_PASS,    /* of a smoother: FusedKernels.chebyshev of a, b, c and the vectors v */
   MG_CYCLE_SWEEP,   /* of a smoother: v[FUSED_X] = a times the sweep of SOR by color over x, from a guess of zero, + b v[FUSED_P] + c v[FUSED_Z]; or a sweep from the guess v[FUSED_X] */
+  MG_CYCLE_REMOVE,  /* of a smoother whose operator has constants as its null space: v[FUSED_X] = a (x - the mean of x) + b v[FUSED_P] + c v[FUSED_Z] */
   MG_CYCLE_COARSEST /* z = the inverse of the coarsest operator times x */
 } MGCycleKind;
 
@@ -50,6 +51,7 @@ typedef struct {
   Vec                    inverse;  /* of the rows of the coarsest operator that this process has, row by row */
   PetscBool              inverted; /* the inverse belongs to this state */
   PetscBool              regular;  /* and can be used */
+  PetscBool              constant; /* constants are the null space of the coarsest operator: the inverse is one for right-hand sides without a mean, and has none */
   PetscObjectId          scaled;   /* a smoother of the type KSPRICHARDSON that has a scale */
   struct _MGCycleDevice *device;
 } MGCycle;

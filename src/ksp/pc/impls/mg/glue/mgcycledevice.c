@@ -27,7 +27,7 @@ typedef struct {
   SysCSR                 A;
   const SysInt          *from; /* where the values of a transposed AIJ are */
   PetscScalar            alpha, beta;
-  PetscInt               n; /* rows of the coarsest level */
+  PetscInt               n; /* rows of the coarsest level, or of a vector whose mean is removed */
   const PetscScalar     *x, *y;
   PetscScalar           *z;
   FusedPass              pass;
@@ -72,6 +72,7 @@ struct _MGCycleDevice {
   PetscScalar       *x;
   PetscInt           moved; /* how often they changed */
   Vec                work[2];
+  Vec                sums; /* work space of MGCycleRemoveMean() */
   Array              array[ARRAYS];
   PetscInt           narray;
   Transposed         transposed[LEVELS];
@@ -283,6 +284,31 @@ static PetscErrorCode MGCycleSweep(struct _MGCycleDevice *d, const MGCycleStep *
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The removal of a mean */
+static PetscErrorCode MGCycleRemove(struct _MGCycleDevice *d, const MGCycleStep *step, Kernel *k, const char **why)
+{
+  PetscScalar *array[4] = {NULL}, *sums = NULL;
+  const Vec    v[4] = {step->x, step->v[FUSED_X], step->v[FUSED_P], step->v[FUSED_Z]};
+  PetscInt     n;
+
+  PetscFunctionBegin;
+  if (!d->sums) PetscCall(VecCreateSeqCUDA(PETSC_COMM_SELF, MG_CYCLE_SUMS, &d->sums));
+  for (int i = 0; i < 4 && !*why; i++) PetscCall(MGCycleArray(d, v[i], &array[i], why));
+  if (*why) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MGCycleWritten(d->sums, &sums));
+  PetscCall(VecGetLocalSize(step->x, &n));
+  k->n        = n;
+  k->x        = array[0];
+  k->z        = array[1];
+  k->data     = sums;
+  k->result.a = step->a;
+  k->result.b = step->b;
+  k->result.c = step->c;
+  k->result.p = (const SysReal *)array[2];
+  k->result.z = (const SysReal *)array[3];
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Turns the steps into kernels */
 static PetscErrorCode MGCycleKernels(MGCycle *c, const char **why)
 {
@@ -317,6 +343,10 @@ static PetscErrorCode MGCycleKernels(MGCycle *c, const char **why)
     }
     if (step->kind == MG_CYCLE_SWEEP) {
       PetscCall(MGCycleSweep(d, step, k, why));
+      continue;
+    }
+    if (step->kind == MG_CYCLE_REMOVE) {
+      PetscCall(MGCycleRemove(d, step, k, why));
       continue;
     }
     if (step->kind == MG_CYCLE_PRODUCT) PetscCall(MGCycleProduct(d, step, k, why));
@@ -355,6 +385,8 @@ static PetscErrorCode MGCycleQueue(const Kernel kernel[], PetscInt n, SysStream 
       if (k->pass.n) *status = FusedDeviceChebyshev(&k->pass, stream);
     } else if (k->kind == MG_CYCLE_SWEEP) {
       if (k->layout) *status = SORDeviceSweep(k->layout, &k->sweep, &k->result, (const SysReal *)k->x, (SysReal *)k->z, stream);
+    } else if (k->kind == MG_CYCLE_REMOVE) {
+      *status = MGCycleRemoveMean(k->n, k->result.a, (const SysReal *)k->x, (SysReal *)k->data, k->result.b, k->result.p, k->result.c, k->result.z, (SysReal *)k->z, stream);
     } else *status = MGCycleDenseMult((int)k->n, (const SysReal *)k->data, (const SysReal *)k->x, (SysReal *)k->z, stream);
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -396,6 +428,7 @@ static PetscErrorCode MGCycleCount(const MGCycle *c)
       if (blocks[1]) PetscCall(MatHaloShareMade(c->step[i].A, 1));
     } else if (k->kind == MG_CYCLE_PASS) flops += (6.0 + (PetscLogDouble)k->pass.bs) * (PetscLogDouble)k->pass.n;
     else if (k->kind == MG_CYCLE_SWEEP) flops += k->layout ? (k->sweep.forward + k->sweep.backward) * k->sweep.its * (PetscLogDouble)SORDeviceEntries(k->layout) : 0.0;
+    else if (k->kind == MG_CYCLE_REMOVE) flops += 7.0 * (PetscLogDouble)k->n;
     else flops += 2.0 * (PetscLogDouble)k->n * (PetscLogDouble)k->n;
   }
   PetscCall(PetscLogGpuFlops(flops));
@@ -538,6 +571,7 @@ PetscErrorCode MGCycleDestroyDevice(MGCycle *c)
   PetscCall(PetscFree(d->kernel));
   PetscCall(PetscFree(d->last));
   for (int k = 0; k < 2; k++) PetscCall(VecDestroy(&d->work[k]));
+  PetscCall(VecDestroy(&d->sums));
   PetscCall(PetscFree(c->device));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
