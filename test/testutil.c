@@ -5,6 +5,9 @@
 #include "testutil.h"
 #include <petscdm.h>
 #include <petsc/private/matimpl.h>
+#if defined(PETSC_HAVE_CUDA)
+  #include <petscdevice_cuda.h>
+#endif
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -29,6 +32,16 @@ PetscLogDouble TestFigure(Mat A, const char name[])
 void TestExpect(TestDiff *d, const char *what, PetscBool holds)
 {
   TestDiffAdd(d, what, holds ? 0 : 1);
+}
+
+PetscBool TestSharesGPU(void)
+{
+  int gpus = 0;
+
+#if defined(PETSC_HAVE_CUDA)
+  if (cudaGetDeviceCount(&gpus) != cudaSuccess) gpus = 0;
+#endif
+  return (PetscBool)(gpus && PetscGlobalSize > gpus);
 }
 
 PetscErrorCode TestReport(const char *name, const TestDiff *d)

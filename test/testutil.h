@@ -33,6 +33,9 @@ void           TestDiffAdd(TestDiff *d, const char *what, PetscReal err);
 PetscLogDouble TestFigure(Mat A, const char name[]);
 void           TestExpect(TestDiff *d, const char *what, PetscBool holds);
 
+/* Returns whether several processes share a GPU; tests run on one machine */
+PetscBool TestSharesGPU(void);
+
 /* Collective: prints "ok name", or "not ok name" with the worst difference of all ranks */
 PetscErrorCode TestReport(const char *name, const TestDiff *d);
 

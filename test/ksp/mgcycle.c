@@ -5,9 +5,6 @@ static char help[] = "-petscamb_mg_graph: cycles of PCMG and PCGAMG as lists of 
 #include "ksp/pc/impls/mg/glue/mgcycle.h"
 #include <petsc/private/matimpl.h>
 #include <petscdmda.h>
-#if defined(PETSC_HAVE_CUDA)
-  #include <petscdevice_cuda.h>
-#endif
 
 #define SIDE 40
 
@@ -174,16 +171,6 @@ static PetscErrorCode Near(TestDiff *d, const char what[], Vec x, Vec y)
 
 static PetscBool consistent; /* right-hand sides have no mean */
 
-/* Returns whether processes share a GPU; the test runs on one machine */
-static PetscBool SharesGPU(void)
-{
-  int gpus = 0;
-#if defined(PETSC_HAVE_CUDA)
-  if (cudaGetDeviceCount(&gpus) != cudaSuccess) gpus = 0;
-#endif
-  return (PetscBool)(PetscGlobalSize > gpus);
-}
-
 /* Applies the preconditioner, and the steps of its cycle, beside PETSc's own cycle. On a GPU the cycle is replayed if it is served, and each process has its own GPU. */
 static PetscErrorCode Expect(TestDiff *d, PC pc, PetscBool served)
 {
@@ -224,7 +211,7 @@ static PetscErrorCode Expect(TestDiff *d, PC pc, PetscBool served)
     PetscCall(Steps(c));
     PetscCall(Near(d, "another result of the steps", x, y));
   }
-  if (device && served && (PetscGlobalSize == 1 || !SharesGPU())) {
+  if (device && served && !TestSharesGPU()) {
     TestExpect(d, "no cycle is replayed", (PetscBool)(c->applied[MG_CYCLE_REPLAYED] >= replayed + 2));
     TestExpect(d, "cycles are PETSc's own", (PetscBool)(c->applied[MG_CYCLE_PETSC] <= own + 1));
   } else TestExpect(d, "not all cycles are PETSc's own", (PetscBool)(c->applied[MG_CYCLE_PETSC] == own + applications));
