@@ -45,7 +45,7 @@ struct Matrix : DeviceRows {
 
   Matrix(const Shape &shape, const CcooParams &p, int atomic) : DeviceRows(shape), params(p), atomics(atomic) { }
   ~Matrix() { CcooDeviceDestroy(A); }
-  Matrix      Again() const { return Matrix(S, params, 0); }
+  Matrix      Again() const { return {S, params, 0}; }
   std::string Where() const { return Text("%s, B = %d, K = %d%s%s", S.name.c_str(), params.b, params.k, params.table ? "" : ", no table", atomics ? ", atomics" : ""); }
   bool        Called(const char *what, SysStatus status) const { return status == SYS_SUCCESS || Complain(Where(), Text("%s returned %d, %s", what, (int)status, SysDeviceErrorText())); }
   bool        Counted()

@@ -205,7 +205,7 @@ static bool SameBits(const std::vector<NamedRows> &shapes)
     const std::vector<SysScalar> nothing((size_t)M.S.m, NotANumber);
     Vector                       x(RandomVector((size_t)M.S.n), 0), z(nothing, 0);
     std::vector<SysScalar>       first, next;
-    Matrix                       one = M.Again(), other = M.Again();
+    Matrix                     &&one = M.Again(), &&other = M.Again();
 
     if (!one.Create() || !other.Create()) return false;
     for (int k = 0; k < 4; k++) {

@@ -33,7 +33,7 @@ struct Matrix : DeviceRows {
 
   Matrix(const Shape &shape, const NusParams &p, NusDeviceTune how) : DeviceRows(shape), params(p), tune(how) { }
   ~Matrix() { NusDeviceDestroy(A); }
-  Matrix      Again() const { return Matrix(S, params, NUS_DEVICE_MODEL); }
+  Matrix      Again() const { return {S, params, NUS_DEVICE_MODEL}; }
   std::string Where() const
   {
     return Text("%s, segmentation %d, %d x %d + %d x %d%s", S.name.c_str(), (int)params.segmentation, (int)params.count[0], (int)params.width[0], (int)params.count[1], (int)params.width[1], tune == NUS_DEVICE_MODEL ? "" : (tune == NUS_DEVICE_MEASURE ? ", measured" : ", all tried"));

@@ -126,8 +126,8 @@ static int SameOrClose(SysScalar a, SysScalar b, double scale)
   return Abs(a - b) <= 50 * EPS * scale;
 }
 
-/* z = alpha op(A) x + beta y, and the sums of absolute values that bound its rounding errors */
-static void Reference(const Builder *B, int transpose, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z, double *scale)
+/* z = op(A) x, and the sums of absolute values that bound its rounding errors */
+static void Reference(const Builder *B, int transpose, const SysScalar *x, SysScalar *z, double *scale)
 {
   const SysInt nz = transpose ? B->n : B->m;
 
@@ -140,12 +140,8 @@ static void Reference(const Builder *B, int transpose, SysScalar alpha, const Sy
       const SysInt to = transpose ? B->j[k] : r, from = transpose ? r : B->j[k];
 
       z[to] += B->a[k] * x[from];
-      scale[to] += Abs(B->a[k]) * Abs(x[from]);
+      scale[to] += Abs(B->a[k] * x[from]);
     }
-  }
-  for (SysInt r = 0; r < nz; r++) {
-    z[r]     = beta == 0 ? alpha * z[r] : alpha * z[r] + beta * y[r];
-    scale[r] = Abs(alpha) * scale[r] + (beta == 0 ? 0 : Abs(beta) * Abs(y[r])) + 1e-30;
   }
 }
 
@@ -168,18 +164,20 @@ static int CheckProducts(const Builder *B, const void *A, Product *product, int 
   for (int transpose = 0; transpose < 2 && good; transpose++) {
     const SysInt nx = transpose ? B->m : B->n, nz = transpose ? B->n : B->m;
 
+    for (SysInt k = 0; k < nx; k++) x[k] = RandomScalar();
+    for (SysInt k = 0; k < nz; k++) y[k] = RandomScalar();
+    for (int k = 0; k < nonfinite && nx; k++) x[RandomBelow(nx)] = k % 3 ? (k % 3 == 1 ? INFINITY : -INFINITY) : NAN;
+    Reference(B, transpose, x, ref, scale);
     for (int c = 0; c < 4 && good; c++) {
       const SysScalar alpha = coefficients[c][0], beta = coefficients[c][1];
       const int       inplace = coefficients[c][2];
 
-      for (SysInt k = 0; k < nx; k++) x[k] = RandomScalar();
-      for (SysInt k = 0; k < nz; k++) y[k] = RandomScalar();
-      for (int k = 0; k < nonfinite && nx; k++) x[RandomBelow(nx)] = k % 3 ? (k % 3 == 1 ? INFINITY : -INFINITY) : NAN;
-      Reference(B, transpose, alpha, x, beta, y, ref, scale);
       for (SysInt k = 0; k < nz; k++) z[k] = inplace ? y[k] : NAN;
       good = (*product)(A, transpose, alpha, x, beta, beta == 0 ? NULL : (inplace ? z : y), z);
       for (SysInt k = 0; k < nz && good; k++) {
-        if (!SameOrClose(z[k], ref[k], scale[k])) good = 0;
+        const SysScalar sum = beta == 0 ? alpha * ref[k] : alpha * ref[k] + beta * y[k];
+
+        if (z[k] != sum && !SameOrClose(z[k], sum, Abs(alpha) * scale[k] + (beta == 0 ? 0 : Abs(beta) * Abs(y[k])) + 1e-30)) good = 0;
       }
       if (!good) *what = transpose ? "transposed product" : "product";
     }

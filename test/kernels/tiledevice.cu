@@ -33,7 +33,7 @@ struct Matrix : DeviceRows {
 
   Matrix(const Shape &shape, const TileParams &p) : DeviceRows(shape), params(p) { }
   ~Matrix() { TileDeviceDestroy(A); }
-  Matrix      Again() const { return Matrix(S, params); }
+  Matrix      Again() const { return {S, params}; }
   std::string Where() const { return Text("%s, width %d, tiles %d, work %d%s", S.name.c_str(), params.width, params.tiles, params.work, params.coo ? ", coo" : ""); }
   bool        Called(const char *what, SysStatus status) const { return status == SYS_SUCCESS || Complain(Where(), Text("%s returned %d, %s", what, (int)status, SysDeviceErrorText())); }
   bool        Counted()
