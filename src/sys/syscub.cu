@@ -61,7 +61,13 @@ cudaError_t SysExclusiveSum(void *work, size_t &bytes, const T *number, T *sum, 
 
 template cudaError_t SysExclusiveSum(void *, size_t &, const int *, int *, int, cudaStream_t);
 template cudaError_t SysExclusiveSum(void *, size_t &, const int64_t *, int64_t *, int, cudaStream_t);
-template cudaError_t SysExclusiveSum(void *, size_t &, const unsigned long long *, unsigned long long *, int, cudaStream_t);
+
+/* The same bits as sums of int64_t */
+template <>
+cudaError_t SysExclusiveSum(void *work, size_t &bytes, const unsigned long long *number, unsigned long long *sum, int n, cudaStream_t stream)
+{
+  return SysExclusiveSum(work, bytes, (const int64_t *)number, (int64_t *)sum, n, stream);
+}
 
 cudaError_t SysInclusiveSum(void *work, size_t &bytes, const int *number, int *sum, int n, cudaStream_t stream)
 {

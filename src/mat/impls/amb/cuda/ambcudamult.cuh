@@ -158,12 +158,13 @@ static __device__ bool AmbMultLastPiece(const AmbLayout &A, const AmbArrays &csr
   return lane == 0;
 }
 
-/* Runs one task: sum(kind, ...) computes the sums, the rest stores them. With DOT each task stores its part of x.z; a split row's part belongs to its
-   first task. */
+/* Runs one task: lane_sum computes the sums, the rest stores them. With DOT, and if parts is not NULL, each task stores its part of x.z; a split row's
+   part belongs to its first task. */
 template <bool ADD, bool DOT, class Sum>
 static __device__ __forceinline__ void AmbMultTask(const AmbLayout &A, const AmbArrays &csr, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z, SysScalar *parts, const Sum &lane_sum)
 {
   const unsigned w = (blockIdx.x * blockDim.x + threadIdx.x) / SYS_WARP, lane = threadIdx.x % SYS_WARP;
+  const bool     dot   = DOT || parts;
   Scale<ADD>     scale = {alpha, beta, y, 0, false};
   AmbTask        t;
   SysScalar      sum;
@@ -194,14 +195,14 @@ static __device__ __forceinline__ void AmbMultTask(const AmbLayout &A, const Amb
     const AmbSplit split = A.split[t.slot];
 
     scale.row = AmbRowAt(A.perm, split.slot);
-    if (DOT && lane == 0 && w != split.task) parts[w] = 0;
+    if (dot && lane == 0 && w != split.task) parts[w] = 0;
     if (!AmbMultLastPiece(A, csr, split, ADD ? alpha : 1, scale.row, t.slot, w, lane, x, &sum)) return;
     if (ADD) sum += beta * y[scale.row];
-    if (DOT) parts[split.task] = x[scale.row] * scale.End(sum);
+    if (dot) parts[split.task] = x[scale.row] * scale.End(sum);
   } else {
-    if (!DOT && !scale.owner) return;
+    if (!dot && !scale.owner) return;
     if (sum != sum) sum = scale.Begin() + RowSum(csr, ADD ? alpha : 1, scale.row, x, 0, 1);
-    if (DOT) {
+    if (dot) {
       const SysScalar part = AmbMultWarpSum(scale.owner ? x[scale.row] * scale.End(sum) : 0, 1);
 
       if (lane == 0) parts[w] = part;

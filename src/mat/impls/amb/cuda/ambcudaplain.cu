@@ -16,7 +16,8 @@ struct Sum {
   }
 };
 
-/* The kernels for plain values, [block size - 1][deep]. Deep kernels have more loads in flight in each of fewer threads. */
+/* The kernels for plain values, [block size - 1][deep]. Deep kernels have more loads in flight in each of fewer threads. Where they were faster on each
+   matrix, there is no other. */
 /* clang-format off */
 #define AMB_PLAIN_LAUNCHERS(Launch) \
   { \
@@ -24,19 +25,33 @@ struct Sum {
     {Launch<2,  2, 5>, Launch<2,  4, 4>}, \
     {Launch<3,  2, 6>, Launch<3,  3, 4>}, \
     {Launch<4,  1, 4>, Launch<4,  2, 4>}, \
-    {Launch<5,  1, 4>, Launch<5,  2, 4>}, \
-    {Launch<6,  1, 4>, Launch<6,  3, 2>}, \
-    {Launch<7,  1, 4>, Launch<7,  3, 2>}, \
+    {Launch<5,  2, 4>, Launch<5,  2, 4>}, \
+    {Launch<6,  3, 2>, Launch<6,  3, 2>}, \
+    {Launch<7,  3, 2>, Launch<7,  3, 2>}, \
     {Launch<8,  1, 4>, Launch<8,  3, 2>}, \
     {Launch<9,  1, 4>, Launch<9,  3, 2>}, \
-    {Launch<10, 1, 4>, Launch<10, 3, 2>} \
+    {Launch<10, 3, 2>, Launch<10, 3, 2>} \
   }
 /* clang-format on */
 
-template <int B, int U, int BLOCKS, bool ADD>
-static __global__ void __launch_bounds__(AMB_MOST_THREADS, AMB_RESIDENT_BLOCKS(ADD &&BLOCKS == 6 ? 5 : BLOCKS)) AmbMultMult(const __grid_constant__ AmbLayout A, const __grid_constant__ AmbArrays csr, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z)
+/* Whether one kernel multiplies with x.z and without: in short blocks values would spill, in blocks of 7 products took 1.06 times as long */
+#define AMB_JOINT(B) ((B) >= 4 && (B) != 7)
+
+enum {
+  AMB_SET, /* z = alpha A x; for joint blocks also x.z if parts is not NULL */
+  AMB_ADD, /* z = alpha A x + beta y */
+  AMB_DOT  /* z = A x and x.z */
+};
+
+template <int B, int U, int BLOCKS, int WHAT>
+static __global__ void __launch_bounds__(AMB_MOST_THREADS, AMB_RESIDENT_BLOCKS(WHAT == AMB_ADD && BLOCKS == 6 ? 5 : BLOCKS)) AmbMultMult(const __grid_constant__ AmbLayout A, const __grid_constant__ AmbArrays csr, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z, SysScalar *parts)
 {
-  AmbMultTask<ADD, false>(A, csr, alpha, x, beta, y, z, NULL, Sum<B, U, ADD>());
+  constexpr bool ADD = WHAT == AMB_ADD, DOT = WHAT == AMB_DOT;
+
+  if (WHAT == AMB_SET && !AMB_JOINT(B)) parts = NULL;
+  if (ADD) parts = NULL;
+  if (DOT || parts) SysLaunchDependents();
+  AmbMultTask<ADD, DOT>(A, csr, DOT ? 1 : alpha, x, beta, y, z, parts, Sum<B, U, ADD>());
 }
 
 template <int B, int U, int BLOCKS>
@@ -44,20 +59,12 @@ static cudaError_t AmbMultLaunch(const AmbLayout *A, const AmbStored *, int thre
 {
   const AmbMultConfig c(A->ntask, threads, early, stream);
 
-  if (beta == 0) return cudaLaunchKernelEx(&c.config, AmbMultMult<B, U, BLOCKS, false>, *A, *csr, alpha, x, beta, y, z);
-  return cudaLaunchKernelEx(&c.config, AmbMultMult<B, U, BLOCKS, true>, *A, *csr, alpha, x, beta, y, z);
+  return cudaLaunchKernelEx(&c.config, beta == 0 ? AmbMultMult<B, U, BLOCKS, AMB_SET> : AmbMultMult<B, U, BLOCKS, AMB_ADD>, *A, *csr, alpha, x, beta, y, z, (SysScalar *)NULL);
 }
 
 const AmbLaunchers AmbLaunchersPlain = AMB_PLAIN_LAUNCHERS(AmbMultLaunch);
 
 /* ------------------------------------------------- products that also compute x.z ------------------------------------------------- */
-
-template <int B, int U, int BLOCKS>
-static __global__ void __launch_bounds__(AMB_MOST_THREADS, AMB_RESIDENT_BLOCKS(BLOCKS)) AmbDotMult(const __grid_constant__ AmbLayout A, const __grid_constant__ AmbArrays csr, const SysScalar *x, SysScalar *z, SysScalar *parts)
-{
-  SysLaunchDependents();
-  AmbMultTask<false, true>(A, csr, 1, x, 0, NULL, z, parts, Sum<B, U, false>());
-}
 
 typedef cudaError_t (*Launcher)(const AmbLayout *, int, int, const AmbArrays *, const SysScalar *, SysScalar *, SysScalar *, cudaStream_t);
 
@@ -66,7 +73,7 @@ static cudaError_t AmbDotLaunch(const AmbLayout *A, int threads, int early, cons
 {
   const AmbMultConfig c(A->ntask, threads, early, stream);
 
-  return cudaLaunchKernelEx(&c.config, AmbDotMult<B, U, BLOCKS>, *A, *csr, x, z, parts);
+  return cudaLaunchKernelEx(&c.config, AmbMultMult < B, U, BLOCKS, AMB_JOINT(B) ? AMB_SET : AMB_DOT >, *A, *csr, (SysScalar)1, x, (SysScalar)0, (const SysScalar *)NULL, z, parts);
 }
 
 SysStatus AmbDeviceProductDot(AmbDevice *A, const AmbArrays *arrays, const SysScalar *x, SysScalar *z, SysScalar *parts, int64_t *nparts, cudaStream_t stream)

@@ -26,12 +26,10 @@ struct Rows {
   SysScalar sum[G][Q];
 };
 
-/* Adds the entries of one mask word; ALL: every lane has all of these entries in all of its rows */
-template <int Q, int G, int U, bool ADD, bool ALL>
+/* Adds the entries of one mask word times alpha; ALL: every lane has all of these entries in all of its rows */
+template <int Q, int G, int U, bool ALL>
 static __device__ __forceinline__ void AmbStencilWord(const AmbStencil &S, int begin, int n, SysScalar alpha, const SysScalar *x, Rows<Q, G> &rows)
 {
-  const Scale<ADD> scale = {alpha, 0, NULL, 0, false};
-
   for (int s = 0; s < n; s += U) {
     SysScalar e[U][G];
 
@@ -57,7 +55,7 @@ static __device__ __forceinline__ void AmbStencilWord(const AmbStencil &S, int b
 
 #pragma unroll
           for (int g = 0; g < G; g++) {
-            if (ALL || rows.mask[g][q] >> (s + u) & 1) rows.sum[g][q] += scale.Product(v, e[u][g]);
+            if (ALL || rows.mask[g][q] >> (s + u) & 1) rows.sum[g][q] += v * (alpha * e[u][g]);
           }
         }
       }
@@ -69,11 +67,12 @@ static __device__ __forceinline__ void AmbStencilWord(const AmbStencil &S, int b
 template <int Q, int G, int U, int BLOCKS, bool ADD, bool DOT>
 static __global__ void __launch_bounds__(AMB_MOST_THREADS, AMB_RESIDENT_BLOCKS(BLOCKS)) AmbStencilMult(const __grid_constant__ AmbStencil S, const __grid_constant__ AmbArrays csr, int m, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z, SysScalar *parts)
 {
-  const int64_t thread = blockIdx.x * (int64_t)blockDim.x + threadIdx.x;
-  const int64_t begin  = thread / SYS_WARP * SYS_WARP * G + thread % SYS_WARP; /* this lane's first group */
-  Rows<Q, G>    rows;
-  unsigned      other = 0; /* bit i: row i has other entries */
-  SysScalar     dot   = 0;
+  const int64_t   thread = blockIdx.x * (int64_t)blockDim.x + threadIdx.x;
+  const int64_t   begin  = thread / SYS_WARP * SYS_WARP * G + thread % SYS_WARP; /* this lane's first group */
+  const SysScalar inner  = ADD ? alpha : 1;                                      /* multiplies each product */
+  Rows<Q, G>      rows;
+  unsigned        other = 0; /* bit i: row i has other entries */
+  SysScalar       dot   = 0;
 
 #pragma unroll
   for (int g = 0; g < G; g++) rows.first[g] = (int)min((begin + g * SYS_WARP) * Q, (int64_t)m);
@@ -100,21 +99,21 @@ static __global__ void __launch_bounds__(AMB_MOST_THREADS, AMB_RESIDENT_BLOCKS(B
         for (int q = 0; q < Q; q++) rows.sum[g][q] = ADD && rows.first[g] + q < m ? beta * y[rows.first[g] + q] : 0;
       }
     }
-    if (__all_sync(SYS_ALL_LANES, all)) AmbStencilWord<Q, G, U, ADD, true>(S, AMB_STENCIL_WORD * w, n, alpha, x, rows);
-    else AmbStencilWord<Q, G, U, ADD, false>(S, AMB_STENCIL_WORD * w, n, alpha, x, rows);
+    if (__all_sync(SYS_ALL_LANES, all)) AmbStencilWord<Q, G, U, true>(S, AMB_STENCIL_WORD * w, n, inner, x, rows);
+    else AmbStencilWord<Q, G, U, false>(S, AMB_STENCIL_WORD * w, n, inner, x, rows);
   }
 #pragma unroll
   for (int g = 0; g < G; g++) {
 #pragma unroll
     for (int q = 0; q < Q; q++) {
-      const Scale<ADD> scale = {alpha, beta, y, rows.first[g] + q, rows.first[g] + q < m};
+      const int row = rows.first[g] + q;
 
-      if (!scale.owner) continue;
+      if (row >= m) continue;
       if (other >> (g * Q + q) & 1) {
-        for (int k = csr.i[scale.row]; k < csr.i[scale.row + 1]; k++) rows.sum[g][q] += scale.Product(AmbEntry(csr, k), x[csr.j[k]]);
+        for (int k = csr.i[row]; k < csr.i[row + 1]; k++) rows.sum[g][q] += AmbEntry(csr, k) * (inner * x[csr.j[k]]);
       }
-      z[scale.row] = scale.End(rows.sum[g][q]);
-      if (DOT) dot += x[scale.row] * rows.sum[g][q];
+      z[row] = ADD ? rows.sum[g][q] : alpha * rows.sum[g][q];
+      if (DOT) dot += x[row] * rows.sum[g][q];
     }
   }
   if (DOT) {
