@@ -184,7 +184,7 @@ struct Rounded {
 template <int B, int U, bool ADD>
 using Rounds = Quads<Rounded, B, U, ADD>;
 
-/* Quad kernels load four steps at a time, deep ones eight; a deep one for 10 was slower */
+/* Quad kernels load four steps at a time, deep ones eight; deep ones of rounded values for blocks of 7, 9 and 10 were slower */
 const AmbLaunchers AmbLaunchersSingle = {
   {AmbStoredLaunch<Floats, 1,  4, 6>, AmbStoredLaunch<Floats, 1,  8, 4>},
   {AmbStoredLaunch<Floats, 2,  2, 5>, AmbStoredLaunch<Floats, 2,  4, 4>},
@@ -192,9 +192,9 @@ const AmbLaunchers AmbLaunchersSingle = {
   {AmbStoredLaunch<Rounds, 4,  4, 4>, AmbStoredLaunch<Rounds, 4,  8, 3>},
   {AmbStoredLaunch<Rounds, 5,  4, 4>, AmbStoredLaunch<Rounds, 5,  8, 2>},
   {AmbStoredLaunch<Rounds, 6,  4, 3>, AmbStoredLaunch<Rounds, 6,  8, 2>},
-  {AmbStoredLaunch<Rounds, 7,  4, 3>, AmbStoredLaunch<Rounds, 7,  8, 2>},
+  {AmbStoredLaunch<Rounds, 7,  4, 3>, AmbStoredLaunch<Rounds, 7,  4, 3>},
   {AmbStoredLaunch<Rounds, 8,  4, 3>, AmbStoredLaunch<Rounds, 8,  8, 2>},
-  {AmbStoredLaunch<Rounds, 9,  4, 3>, AmbStoredLaunch<Rounds, 9,  8, 2>},
+  {AmbStoredLaunch<Rounds, 9,  4, 3>, AmbStoredLaunch<Rounds, 9,  4, 3>},
   {AmbStoredLaunch<Rounds, 10, 4, 3>, AmbStoredLaunch<Rounds, 10, 4, 3>}
 };
 #endif
