@@ -39,16 +39,7 @@ static __device__ __forceinline__ int EscExpand(const SpgemmOperands &P, int beg
     total          = __shfl_sync(SYS_ALL_LANES, until, T - 1, T);
     const int last = TeamMost<T>(total);
     for (int t0 = 0; t0 < last; t0 += T) {
-      const int t  = t0 + lane;
-      int       at = 0;
-
-      /* the first lane whose row of B extends past t */
-#pragma unroll
-      for (int step = T / 2; step; step /= 2) {
-        const int other = __shfl_sync(SYS_ALL_LANES, until, at + step - 1, T);
-
-        if (other <= t) at += step;
-      }
+      const int       t = t0 + lane, at = TeamOwner<T>(until, t);
       const int       place = __shfl_sync(SYS_ALL_LANES, from, at, T) + t;
       const SysScalar f     = __shfl_sync(SYS_ALL_LANES, a, at, T);
       if (t < total) {

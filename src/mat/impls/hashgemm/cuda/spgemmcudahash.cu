@@ -169,14 +169,8 @@ static __device__ void HashWriteLongPattern(const Slot *table, unsigned *list, i
       while ((unsigned)table[h] != key) h = (h + 1) & ((1u << LOG) - 1);
       bits = (unsigned)(table[h] >> 32);
     }
-    until = __popc(bits);
     __syncwarp();
-#pragma unroll
-    for (int step = 1; step < SYS_WARP; step *= 2) {
-      const int other = __shfl_up_sync(SYS_ALL_LANES, until, (unsigned)step);
-
-      if (lane >= step) until += other;
-    }
+    until = TeamUntil<SYS_WARP>(__popc(bits), lane);
     for (int at = until - __popc(bits); bits; bits &= bits - 1) Cj[at++] = (int)(key << 5) + __ffs((int)bits) - 1;
     __syncwarp();
     Cj += __shfl_sync(SYS_ALL_LANES, until, SYS_WARP - 1);
@@ -191,14 +185,8 @@ static __device__ __forceinline__ void HashWriteColumns(const unsigned key[R], c
 
 #pragma unroll
   for (int r = 0; r < R; r++) {
-    int until = __popc(bits[r]);
+    const int until = TeamUntil<T>(__popc(bits[r]), lane);
 
-#pragma unroll
-    for (int step = 1; step < T; step *= 2) {
-      const int other = __shfl_up_sync(SYS_ALL_LANES, until, (unsigned)step, T);
-
-      if (lane >= step) until += other;
-    }
     place[r] = sum + until - __popc(bits[r]);
     sum += __shfl_sync(SYS_ALL_LANES, until, T - 1, T);
   }

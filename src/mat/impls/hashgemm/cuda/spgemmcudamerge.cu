@@ -59,16 +59,7 @@ static __device__ int MergeExpand(const SpgemmOperands &P, int end, int low, int
 
     from -= until - length;
     for (int t0 = 0; t0 < take; t0 += SYS_WARP) {
-      const int t       = t0 + lane;
-      int       lane_of = 0;
-
-      /* the first lane whose row of B extends past t */
-#pragma unroll
-      for (int step = SYS_WARP / 2; step; step /= 2) {
-        const int other = __shfl_sync(SYS_ALL_LANES, until, lane_of + step - 1);
-
-        if (other <= t) lane_of += step;
-      }
+      const int       t = t0 + lane, lane_of = TeamOwner<SYS_WARP>(until, t);
       const int       place = __shfl_sync(SYS_ALL_LANES, from, lane_of) + t;
       const SysScalar f     = __shfl_sync(SYS_ALL_LANES, a, lane_of);
       if (t < take) {

@@ -122,16 +122,7 @@ static __device__ __forceinline__ void PartsLoadGroup(const SpgemmOperands &P, c
 {
 #pragma unroll
   for (int u = 0; u < SPGEMM_PARTS_IN_FLIGHT; u++) {
-    const int t  = t0 + u * SYS_WARP + lane;
-    int       at = 0;
-
-    /* the first lane whose products extend past t */
-#pragma unroll
-    for (int step = SYS_WARP / 2; step; step /= 2) {
-      const int other = __shfl_sync(SYS_ALL_LANES, until, at + step - 1);
-
-      if (other <= t) at += step;
-    }
+    const int t = t0 + u * SYS_WARP + lane, at = TeamOwner<SYS_WARP>(until, t);
     const int e = __shfl_sync(SYS_ALL_LANES, from, at) + t, p = MODE == SPGEMM_FIND ? 0 : __shfl_sync(SYS_ALL_LANES, skip, at) + t;
     group->entry[u] = at;
     group->place[u] = p;

@@ -31,6 +31,21 @@ static __device__ __forceinline__ int TeamUntil(int n, int lane)
   return n;
 }
 
+/* Returns the first lane of the team whose sum is more than t, or the last one */
+template <int T>
+static __device__ __forceinline__ int TeamOwner(int until, int t)
+{
+  int at = 0;
+
+#pragma unroll
+  for (int step = T / 2; step; step /= 2) {
+    const int other = __shfl_sync(SYS_ALL_LANES, until, at + step - 1, T);
+
+    if (other <= t) at += step;
+  }
+  return at;
+}
+
 /* Calls f(place, number) for all elements of the lists of A's entries begin to end - 1, numbered in order; list(c, &from, &length) gives column c's
    list. Lanes take consecutive elements, across lists. */
 template <int T, typename L, typename F>
@@ -50,17 +65,8 @@ static __device__ __forceinline__ void TeamForLists(const int *Aj, int begin, in
     total          = __shfl_sync(SYS_ALL_LANES, until, T - 1, T);
     const int last = TeamMost<T>(total);
     for (int t0 = 0; t0 < last; t0 += T) {
-      const int t  = t0 + lane;
-      int       at = 0;
+      const int t = t0 + lane, place = __shfl_sync(SYS_ALL_LANES, from, TeamOwner<T>(until, t), T) + t;
 
-      /* the first lane whose list extends past t */
-#pragma unroll
-      for (int step = T / 2; step; step /= 2) {
-        const int other = __shfl_sync(SYS_ALL_LANES, until, at + step - 1, T);
-
-        if (other <= t) at += step;
-      }
-      const int place = __shfl_sync(SYS_ALL_LANES, from, at, T) + t;
       if (t < total) f(place, done + t);
     }
     done += total;

@@ -59,16 +59,8 @@ static __device__ void WindowSetBits(const SpgemmOperands &P, const SpgemmUnit &
     from -= until - length; /* word t of all the warp's entries is from + t in B, with the entry's from */
     total = __shfl_sync(SYS_ALL_LANES, until, SYS_WARP - 1);
     for (int t0 = apart ? 0 : warp * SYS_WARP; t0 < total; t0 += apart ? SYS_WARP : SPGEMM_UNIT_THREADS) {
-      const int t  = t0 + lane;
-      int       at = 0;
+      const int t = t0 + lane, place = __shfl_sync(SYS_ALL_LANES, from, TeamOwner<SYS_WARP>(until, t)) + t;
 
-#pragma unroll
-      for (int step = SYS_WARP / 2; step; step /= 2) {
-        const int other = __shfl_sync(SYS_ALL_LANES, until, at + step - 1);
-
-        if (other <= t) at += step;
-      }
-      const int place = __shfl_sync(SYS_ALL_LANES, from, at) + t;
       if (t < total) {
         const uint2        word = P.wordB[place];
         volatile unsigned *to   = bits + (word.x - unit.begin);
