@@ -127,6 +127,7 @@ def restart(graph, edge, seed):
 def hits(graph, edge):
     n, a = len(graph.ids), dict.fromkeys(graph.ids, 0.0)
     h = dict.fromkeys(graph.ids, 1 / max(n, 1) if edge else 0.0)
+    last = None
     for _ in range(3000 if edge else 0):
         for x, y, ends in ((a, h, 1), (h, a, 0)):
             x.update(dict.fromkeys(x, 0.0))
@@ -134,6 +135,9 @@ def hits(graph, edge):
                 x[pair[ends]] += w * y[pair[1 - ends]]
             total = sum(x.values())
             x.update({v: value / total for v, value in x.items()})
+        if a == last:  # the next round has the same bits
+            break
+        last = dict(a)
     return a, h
 
 
