@@ -99,7 +99,7 @@ typedef enum {
 SysStatus FactorMatrixCompute(FactorMatrix, const SysScalar *a, FactorPivot, SysReal zero, int *refused, SysStream);
 
 /* Computes DILU instead, (E + L) E^-1 (E + U) with the triangles of the matrix: the reciprocals of E. FactorMatrixScale() then sets the values for solves, or for solves with the
-   transpose: those of the second triangle times E^-1. The results of the first triangle alone are multiplied by the diagonal. */
+   transpose: the entries of the second triangle, times E^-1. The results of the first triangle alone are multiplied by the diagonal. */
 SysStatus FactorMatrixComputeDiagonal(FactorMatrix, const SysScalar *a, SysReal zero, int *refused, SysStream);
 SysStatus FactorMatrixScale(FactorMatrix, int transpose, SysStream);
 

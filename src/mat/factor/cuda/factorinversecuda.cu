@@ -3,7 +3,7 @@
    Incomplete factorizations of a FactorMatrix that need less than its triangles: the values of DILU, and approximate inverses of ILU(0).
 
    An approximate inverse G of a triangle T has the pattern of T, and G T is the identity within the pattern. A thread computes a row of the inverse of L, or a column of the inverse of
-   U, by a small triangular solve; rows do not depend on one another. The results replace the entries of the matrix in work: that of entry (i, k) of a triangle is at the place of the
+   U, by a small triangular solve; rows do not depend on one another. The results replace the entries of the matrix in work: the result for entry (i, k) of a triangle is at the place of the
    entry, and the inverse of L has ones on its diagonal.
 
      row r of L^-1       g(r,k) = -l(r,k);  from the last k to the first:  g(r,k') -= g(r,k) l(k,k')              for k' < k in both rows

@@ -279,7 +279,7 @@ static __device__ __forceinline__ void FactorFinish(int begin, int end, int diag
   FactorWrite(value + diagonal, 1 / pivot);
 }
 
-/* What a kernel computes from the matrix */
+/* The result of a kernel for the matrix */
 enum FactorKind {
   FACTOR_ILU,
   FACTOR_ICC,

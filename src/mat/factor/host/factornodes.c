@@ -250,7 +250,7 @@ void FactorNodesUpdate(FactorNodes S, const FactorRows T[2], const SysScalar *a,
 
 /* ------------------------------------------------- solves ------------------------------------------------- */
 
-/* What follows the sums of a node */
+/* The step after the sums of a node */
 typedef enum {
   NODES_LOWER,
   NODES_UPPER,
