@@ -55,8 +55,8 @@ static inline int SysTunePatience(int one, int threads)
    conversions together SYS_TUNE_EARLY of the program's time.
 */
 #define SYS_TUNE_SETS          0.125     /* ratio: sets of values still to come over those so far */
-#define SYS_TUNE_AIJ_ENTRY     4.e-10    /* expected seconds of a product on the AIJ, a nonzero: 0.4 to 0.7 with the row's */
-#define SYS_TUNE_AIJ_ROW       4.e-9     /* seconds a row */
+#define SYS_TUNE_AIJ_ENTRY     4.e-10    /* expected seconds of a product on the AIJ that is in a cache, a nonzero */
+#define SYS_TUNE_AIJ_ROW       1.e-9     /* seconds a row */
 #define SYS_TUNE_EARLY         (1. / 32) /* fraction of time */
 #define SYS_TUNE_CONVERT_FIXED 1.e-4     /* expected seconds of a conversion on the host, one thread: constant part */
 #define SYS_TUNE_CONVERT_ENTRY 5.e-9     /* seconds a nonzero */
