@@ -75,6 +75,18 @@ static PetscErrorCode StepPass(const MGCycleStep *s)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* v[FUSED_X] = a z + b v[FUSED_P] + c v[FUSED_Z]; destroys z */
+static PetscErrorCode StepResult(const MGCycleStep *s, Vec *z)
+{
+  PetscFunctionBeginUser;
+  PetscCall(VecScale(*z, s->a));
+  if (s->v[FUSED_P]) PetscCall(VecAXPY(*z, s->b, s->v[FUSED_P]));
+  if (s->v[FUSED_Z]) PetscCall(VecAXPY(*z, s->c, s->v[FUSED_Z]));
+  PetscCall(VecCopy(*z, s->v[FUSED_X]));
+  PetscCall(VecDestroy(z));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode StepSweep(const MGCycleStep *s)
 {
   PetscMPIInt size;
@@ -89,11 +101,7 @@ static PetscErrorCode StepSweep(const MGCycleStep *s)
   }
   PetscCall(VecDuplicate(s->x, &z));
   PetscCall(PCApply(s->smoother->pc, s->x, z));
-  PetscCall(VecScale(z, s->a));
-  if (s->v[FUSED_P]) PetscCall(VecAXPY(z, s->b, s->v[FUSED_P]));
-  if (s->v[FUSED_Z]) PetscCall(VecAXPY(z, s->c, s->v[FUSED_Z]));
-  PetscCall(VecCopy(z, s->v[FUSED_X]));
-  PetscCall(VecDestroy(&z));
+  PetscCall(StepResult(s, &z));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -109,11 +117,7 @@ static PetscErrorCode StepRemove(const MGCycleStep *s)
   PetscCall(VecSum(z, &sum));
   PetscCall(VecGetSize(z, &n));
   PetscCall(VecShift(z, -sum / (PetscReal)n));
-  PetscCall(VecScale(z, s->a));
-  if (s->v[FUSED_P]) PetscCall(VecAXPY(z, s->b, s->v[FUSED_P]));
-  if (s->v[FUSED_Z]) PetscCall(VecAXPY(z, s->c, s->v[FUSED_Z]));
-  PetscCall(VecCopy(z, s->v[FUSED_X]));
-  PetscCall(VecDestroy(&z));
+  PetscCall(StepResult(s, &z));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

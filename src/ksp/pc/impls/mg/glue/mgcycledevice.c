@@ -252,13 +252,29 @@ static PetscErrorCode MGCyclePass(const MGCycleStep *step, const Kernel *before,
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The vectors of a step whose result is a of something of x, + b v[FUSED_P] + c v[FUSED_Z] */
+static PetscErrorCode MGCycleResult(struct _MGCycleDevice *d, const MGCycleStep *step, Kernel *k, const char **why)
+{
+  PetscScalar *array[4] = {NULL};
+  const Vec    v[4]     = {step->x, step->v[FUSED_X], step->v[FUSED_P], step->v[FUSED_Z]};
+
+  PetscFunctionBegin;
+  for (int i = 0; i < 4 && !*why; i++) PetscCall(MGCycleArray(d, v[i], &array[i], why));
+  k->x        = array[0];
+  k->z        = array[1];
+  k->result.a = step->a;
+  k->result.b = step->b;
+  k->result.c = step->c;
+  k->result.p = (const SysReal *)array[2];
+  k->result.z = (const SysReal *)array[3];
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* A sweep of a smoother. The layout has the diagonal for the factor of relaxation and the shift of the smoother. */
 static PetscErrorCode MGCycleSweep(struct _MGCycleDevice *d, const MGCycleStep *step, Kernel *k, const char **why)
 {
   const PetscInt *columns;
   Mat             blocks[2], P;
-  PetscScalar    *array[4] = {NULL};
-  const Vec       v[4]     = {step->x, step->v[FUSED_X], step->v[FUSED_P], step->v[FUSED_Z]};
 
   PetscFunctionBegin;
   PetscCall(PCGetOperators(step->smoother->pc, NULL, &P));
@@ -267,45 +283,28 @@ static PetscErrorCode MGCycleSweep(struct _MGCycleDevice *d, const MGCycleStep *
   for (const Kernel *before = d->kernel; before < k && !*why; before++) {
     if (before->kind == MG_CYCLE_SWEEP && before->layout == k->layout && (before->sweep.omega != step->call.sweep.omega || before->shift != step->call.shift)) *why = "two smoothers of a matrix have different factors of relaxation";
   }
-  for (int i = 0; i < 4 && !*why; i++) PetscCall(MGCycleArray(d, v[i], &array[i], why));
-  k->x              = array[0];
-  k->z              = array[1];
+  PetscCall(MGCycleResult(d, step, k, why));
   k->sweep.forward  = step->call.sweep.forward;
   k->sweep.backward = step->call.sweep.backward;
   k->sweep.zero     = step->call.sweep.zero;
   k->sweep.its      = step->call.sweep.its;
   k->sweep.omega    = step->call.sweep.omega;
   k->shift          = step->call.shift;
-  k->result.a       = step->a;
-  k->result.b       = step->b;
-  k->result.c       = step->c;
-  k->result.p       = (const SysReal *)array[2];
-  k->result.z       = (const SysReal *)array[3];
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* The removal of a mean */
 static PetscErrorCode MGCycleRemove(struct _MGCycleDevice *d, const MGCycleStep *step, Kernel *k, const char **why)
 {
-  PetscScalar *array[4] = {NULL}, *sums = NULL;
-  const Vec    v[4] = {step->x, step->v[FUSED_X], step->v[FUSED_P], step->v[FUSED_Z]};
-  PetscInt     n;
+  PetscScalar *sums = NULL;
 
   PetscFunctionBegin;
   if (!d->sums) PetscCall(VecCreateSeqCUDA(PETSC_COMM_SELF, MG_CYCLE_SUMS, &d->sums));
-  for (int i = 0; i < 4 && !*why; i++) PetscCall(MGCycleArray(d, v[i], &array[i], why));
+  PetscCall(MGCycleResult(d, step, k, why));
   if (*why) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MGCycleWritten(d->sums, &sums));
-  PetscCall(VecGetLocalSize(step->x, &n));
-  k->n        = n;
-  k->x        = array[0];
-  k->z        = array[1];
-  k->data     = sums;
-  k->result.a = step->a;
-  k->result.b = step->b;
-  k->result.c = step->c;
-  k->result.p = (const SysReal *)array[2];
-  k->result.z = (const SysReal *)array[3];
+  PetscCall(VecGetLocalSize(step->x, &k->n));
+  k->data = sums;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
