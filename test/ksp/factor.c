@@ -584,7 +584,7 @@ static PetscErrorCode InPlace(TestDiff *d)
 
 /* ------------------------------------------------- times ------------------------------------------------- */
 
-static PetscInt edge, reach, unknowns; /* of a grid: points along an edge, neighbors at most so many axes away, 1 for 7 points and 3 for 27, and unknowns of a point */
+static PetscInt edge, reach, unknowns; /* of a grid: the points along an edge; the axes in which a neighbor differs at most, 1 in a 7-point stencil and 3 in a 27-point one; the unknowns of a point */
 
 static PetscInt RowCube(PetscInt i, PetscInt M, PetscInt N, PetscInt cols[])
 {

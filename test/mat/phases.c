@@ -195,7 +195,8 @@ static PetscErrorCode Step(Mat A, PetscInt sets, PetscInt products)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Returns the part of a conversion that the next sets of values, each with so many products, do not save with one thread; `pages` are its seconds for new memory */
+/* Returns the seconds of a conversion, with one thread, that are left after the gain of the next sets of values; each set has `products` products, and new memory takes `pages`
+   seconds */
 static PetscLogDouble ExpectedLoss(Mat A, const MatShadow *s, PetscInt sets, PetscInt products, PetscLogDouble pages)
 {
   const PetscLogDouble convert = SYS_TUNE_CONVERT_FIXED + SYS_TUNE_CONVERT_ENTRY * (double)s->nz + SYS_TUNE_CONVERT_ROW * (double)A->rmap->n + pages;

@@ -129,8 +129,8 @@ PetscErrorCode MatHaloChoose(Mat A, MatHalo *h, MatShadowHalo wanted, PetscBool 
   if (wanted == MAT_SHADOW_HALO_AUTO && h->size) PetscCall(MatHaloChooseBest(A, h, back, x, &wanted));
   else {
     h->chosen = PETSC_TRUE;
-    if (!h->size) wanted = MAT_SHADOW_HALO_STAGED; /* the processes exchange nothing */
-    else PetscCall(MatHaloCommOwn(h->about, &own));
+    if (!h->size) wanted = MAT_SHADOW_HALO_STAGED;  /* the processes exchange nothing */
+    else PetscCall(MatHaloCommOwn(h->about, &own)); /* collective; MatHaloShareSetUp() reads it */
     PetscCall(MatHaloWhyNot(h, wanted, &why));
     PetscCheck(!why, h->comm, PETSC_ERR_SUP, "The halo cannot go by %s: %s; use -mat_shadow_halo auto", MatShadowHalos[wanted], why);
   }
