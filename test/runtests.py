@@ -387,10 +387,12 @@ def start(command, **streams):
 def end_on_signals():
     """SIGINT, SIGTERM and SIGHUP end all children, which are in other sessions and get no signal of a terminal, and then this program by a KeyboardInterrupt."""
     def stop(number, frame):
-        if stopped.is_set():
-            return
-        stopped.set()
-        for child in list(started):
+        with guard:  # after the start of a child, which is not in started before it has begun
+            if stopped.is_set():
+                return
+            stopped.set()
+            children = list(started)
+        for child in children:
             end_session(child)
         raise KeyboardInterrupt
 

@@ -62,11 +62,11 @@ echo
 END
 cd "$work" || exit 1
 env -u CUDA_VISIBLE_DEVICES PATH="$work/bin:$PATH" FEIGNED="$work/gpus" CALLS="$work/calls" PYTHONPATH="$root/test" PYTHONDONTWRITEBYTECODE=1 "${PYTHON:-python3}" - <<'END' || exit 1
+import faulthandler
 import itertools
 import os
 import random
 import shutil
-import signal
 import subprocess
 import sys
 import tempfile
@@ -169,7 +169,7 @@ def some(count, seed):
     return tests
 
 
-signal.alarm(100)  # a test that waits for ever ends this
+faulthandler.dump_traceback_later(100, exit=True)  # says where a test waits for ever
 for seed in range(6):
     simulate("16 cores, one GPU, seed %d" % seed, 16, gpus((81920, 600)), some(150, seed))
     simulate("64 cores, four GPUs, seed %d" % seed, 64, gpus(*[(81920, 600)] * 4), some(300, seed))
@@ -328,8 +328,19 @@ for args, want in (("", [0, 1]), ("-mat_amb_device cpu", [0, 0]), ("-ref_mat_typ
 os.makedirs("ended")
 with open("ended/conf.json", "w") as text:
     text.write('{"conf": {}}')
-code = """import sys
+code = """import subprocess
+import sys
+import time
 import runtests
+
+
+class Slow(subprocess.Popen):
+    def __init__(self, command, **streams):
+        super().__init__(command, **streams)
+        time.sleep(0.3 if "sleep 100" in command else 0)
+
+
+subprocess.Popen = Slow  # the signal comes between the start of a child and its return
 runtests.petsc_macros = lambda conf: set()
 runtests.find = lambda conf: [runtests.Test("brief", "true"), runtests.Test("long", "sleep 100")]
 sys.exit(runtests.main())"""
