@@ -427,7 +427,7 @@ static SysStatus SYS_ISA_NAME(Revalue)(const SpgemmProduct *P, int64_t first, in
 {
   const int briefs   = SPGEMM_SHORT && P->lengthB <= SPGEMM_BRIEF_LENGTH && P->lengthB * (double)P->A.i[P->A.m] >= SPGEMM_BRIEF_RATIO * (double)P->i[P->A.m];
   uint16_t *position = P->positions;
-  int64_t   placed = 0, end = first, g;
+  int64_t   placed = 0, end = first, clear = first, g;
 
   for (int64_t r = first; r < last; r += g) {
     const int64_t n = P->i[r + 1] - P->i[r];
@@ -461,7 +461,7 @@ static SysStatus SYS_ISA_NAME(Revalue)(const SpgemmProduct *P, int64_t first, in
       if (RowReach(&row) <= SPGEMM_GROUP_SUMS / SPGEMM_GROUP_ROWS) g = Group(P, r, end);
       if (g == 1 && n <= PLACES_ROW && !brief) {
         if (P->positions) {
-          status = PlacedRow(P, &row, w, n, j, a, &position);
+          status = PlacedRow(P, &row, w, r, last, &position, &clear);
           if (status) return status;
           continue;
         }

@@ -8,6 +8,11 @@
    Part of the template in spgemmkernels.h.
 */
 #define PLACES_ROW 65536 /* most entries of a row: 16-bit positions */
+#if defined(SPGEMM_EXPAND)
+  #define PLACES_BRIEF 2 /* longest row of B for the loop without a list */
+#else
+  #define PLACES_BRIEF 8
+#endif
 
 static SYS_INLINE int64_t ProductsOfRow(const SpgemmProduct *P, const Row *row)
 {
@@ -50,7 +55,12 @@ static SYS_INLINE const uint16_t *AddPlaced(int64_t n, const uint16_t *position,
   return position + n;
 }
 
-/* For short, cached rows of B: they end before four positions or a prefetched entry pay */
+/* Returns whether a plain loop over cached rows of B is faster: over very short rows, and in a small product, whose ends of rows the processor predicts from the last values on */
+static SYS_INLINE int Brief(const SpgemmProduct *P)
+{
+  return !P->far && (P->longestB <= PLACES_BRIEF || (P->lengthB <= SPGEMM_BRIEF_LENGTH && P->lengthB * (double)P->A.i[P->A.m] <= SPGEMM_PLACES_FEW));
+}
+
 static SYS_INLINE const uint16_t *PlacedBrief(const SpgemmProduct *P, const Row *row, const uint16_t *position, SysScalar *sum)
 {
   const SysInt    *bi = P->B.i, *aj = P->A.j;
@@ -108,19 +118,31 @@ static SYS_INLINE const uint16_t *PlacedList(const int eights, const SpgemmProdu
 
 static SYS_INLINE const uint16_t *PlacedSums(const SpgemmProduct *P, const Row *row, const uint16_t *position, SysScalar *sum)
 {
+  if (Brief(P)) return PlacedBrief(P, row, position, sum);
 #if defined(SPGEMM_EXPAND)
   if (P->longestB <= 8) return PlacedList(1, P, row, position, sum);
   if (P->longestB <= 16) return PlacedList(2, P, row, position, sum);
   if (P->longestB <= 24) return PlacedList(3, P, row, position, sum);
   if (P->longestB <= SPGEMM_PLACES_LONG) return PlacedList(SPGEMM_PLACES_LONG / 8, P, row, position, sum);
 #endif
-  if (!P->far && P->longestB <= SPGEMM_PLACES_BRIEF) return PlacedBrief(P, row, position, sum);
   return PlacedRows(P, row, position, sum);
 }
 
-/* *position: this row's first place, on return the next row's */
-static SysStatus PlacedRow(const SpgemmProduct *P, const Row *row, SpgemmWork *w, int64_t n, const SysInt *j, SysScalar *a, uint16_t **position)
+/* Clears the values of the rows from r on, several short ones at a time; returns the end of these rows */
+static SYS_INLINE int64_t ClearRows(const SpgemmProduct *P, int64_t r, int64_t last)
 {
+  int64_t end = r + 1;
+
+  while (end < last && P->i[end + 1] - P->i[r] <= SPGEMM_PLACES_CLEARED) end++;
+  memset(P->a + P->i[r], 0, sizeof(*P->a) * (size_t)(P->i[end] - P->i[r]));
+  return end;
+}
+
+/* *position: the first place of row r, on return of the next row. *clear: the end of the rows whose values are cleared. */
+static SysStatus PlacedRow(const SpgemmProduct *P, const Row *row, SpgemmWork *w, int64_t r, int64_t last, uint16_t **position, int64_t *clear)
+{
+  const int64_t   n      = P->i[r + 1] - P->i[r];
+  SysScalar      *a      = P->a + P->i[r];
   const uint16_t *first  = *position;
   SysStatus       status = SYS_SUCCESS;
 
@@ -128,7 +150,7 @@ static SysStatus PlacedRow(const SpgemmProduct *P, const Row *row, SpgemmWork *w
     status = SpgemmWorkWindow(w, RowReach(row), 0);
     if (!status) status = SpgemmWorkRun(w, 0, 0);
     if (status) return status;
-    *position = FindPositions(P, row, w, n, j, *position);
+    *position = FindPositions(P, row, w, n, P->j + P->i[r], *position);
   }
   if (P->stream && n >= SPGEMM_STREAM_ENTRIES) {
     SysScalar *sum;
@@ -141,7 +163,7 @@ static SysStatus PlacedRow(const SpgemmProduct *P, const Row *row, SpgemmWork *w
     StreamLike(a, sum, n);
     StreamEnd();
   } else {
-    memset(a, 0, sizeof(*a) * (size_t)n);
+    if (*clear <= r) *clear = ClearRows(P, r, last);
     first = PlacedSums(P, row, first, a);
   }
   *position = P->positions + (first - P->positions);

@@ -66,7 +66,8 @@
 #define SPGEMM_BRIEF_RATIO         2         /* products an entry of the result from which on SPGEMM_BRIEF_LENGTH applies */
 #define SPGEMM_PLACES_LISTED       1024      /* products listed at a time where positions are known */
 #define SPGEMM_PLACES_LONG         40        /* longest row of B for these lists */
-#define SPGEMM_PLACES_BRIEF        8         /* longest row of B for the loop without a list */
+#define SPGEMM_PLACES_FEW          65536     /* most products of a matrix for the loop without a list, whatever the length */
+#define SPGEMM_PLACES_CLEARED      512       /* most entries of several rows of the result cleared at a time */
 #define SPGEMM_GROUP_ROWS          8         /* most rows computed together */
 #define SPGEMM_GROUP_SUMS          (1 << 20) /* most sums of rows computed together */
 #define SPGEMM_RUN_ROWS            4         /* fewest rows of a run */
