@@ -166,6 +166,7 @@ static PetscErrorCode WalkOutWeights(Mat A, const GraphRows *rows, Vec keep, Vec
   const PetscScalar *k    = NULL;
   Vec                ones = keep;
   PetscScalar       *o;
+  PetscErrorCode     ierr;
 
   PetscFunctionBegin;
   if (rows && !rows->block[1]) {
@@ -180,18 +181,19 @@ static PetscErrorCode WalkOutWeights(Mat A, const GraphRows *rows, Vec keep, Vec
     PetscCall(VecDuplicate(out, &ones));
     PetscCall(VecSet(ones, 1.0));
   }
-  if (rows) PetscCall(WalkMultDistributed(A, rows, ones, out));
-  else PetscCall(MatMult(A, ones, out));
+  ierr = rows ? WalkMultDistributed(A, rows, ones, out) : MatMult(A, ones, out);
   if (!keep) PetscCall(VecDestroy(&ones));
+  PetscCall(ierr);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* Sets keep to 0 for the vertices without outgoing edges, until the others have edges to others only. Several processes, and types other than AIJ, go along all edges until no vertex goes. */
 static PetscErrorCode WalkRemoveDangling(Mat A, const GraphRows *rows, Vec keep, PetscInt *stay)
 {
-  Vec          out;
-  PetscScalar *k;
-  PetscInt64   count = A->rmap->N, before;
+  Vec            out;
+  PetscScalar   *k;
+  PetscInt64     count = A->rmap->N, before;
+  PetscErrorCode ierr  = PETSC_SUCCESS;
 
   PetscFunctionBegin;
   if (rows && !rows->block[1]) {
@@ -210,7 +212,8 @@ static PetscErrorCode WalkRemoveDangling(Mat A, const GraphRows *rows, Vec keep,
     const PetscScalar *o;
 
     before = count;
-    PetscCall(WalkOutWeights(A, rows, keep, out));
+    ierr   = WalkOutWeights(A, rows, keep, out);
+    if (ierr) break;
     PetscCall(VecGetArrayRead(out, &o));
     PetscCall(VecGetArray(keep, &k));
     count = 0;
@@ -224,6 +227,7 @@ static PetscErrorCode WalkRemoveDangling(Mat A, const GraphRows *rows, Vec keep,
   } while (count < before);
   *stay = (PetscInt)count;
   PetscCall(VecDestroy(&out));
+  PetscCall(ierr);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -276,59 +280,62 @@ static PetscErrorCode WalkCreateLocal(GraphWalk *w, PetscBool ordered, const Sys
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Creates the walk of an AIJ from host vectors: the vertices that stay, or NULL, and the factors of the vertices' edges, or NULL */
-static PetscErrorCode WalkCreateMatrix(GraphWalk *w, MatGraphOrder order, const GraphRows *rows, Vec keep, Vec scale)
+/* Creates the matrix of an AIJ from the vectors on the host */
+static PetscErrorCode WalkCreateMatrix(GraphWalk *w, MatGraphOrder order, const GraphRows *rows)
 {
   Vec *k;
 
   PetscFunctionBegin;
-  if (rows->block[1]) PetscCall(WalkCreateDistributed(w, (PetscBool)(order == MAT_GRAPH_ORDER_BITONIC), keep, scale));
-  else PetscCall(WalkCreateLocal(w, (PetscBool)(order == MAT_GRAPH_ORDER_DEGREE), &rows->csr[0], keep, scale));
+  if (rows->block[1]) PetscCall(WalkCreateDistributed(w, (PetscBool)(order == MAT_GRAPH_ORDER_BITONIC), w->keep, w->scale));
+  else PetscCall(WalkCreateLocal(w, (PetscBool)(order == MAT_GRAPH_ORDER_DEGREE), &rows->csr[0], w->keep, w->scale));
   PetscCall(MatConvert(w->P, MatAIJGetType(w->A), MAT_INPLACE_MATRIX, &w->P));
-  if (!keep) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(VecDestroy(&w->scale));
+  if (!w->keep) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(GraphWalkCreateVecs(w, 1, &k));
-  PetscCall(GraphWalkPermute(w, PETSC_FALSE, keep, *k));
+  PetscCall(GraphWalkPermute(w, PETSC_FALSE, w->keep, *k));
+  PetscCall(VecDestroy(&w->keep));
   w->keep = *k;
   PetscCall(PetscFree(k));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* rows: NULL for another type than AIJ */
+static PetscErrorCode WalkCreate(GraphWalk *w, PetscBool probabilities, const MatGraphIteration *it, const GraphRows *rows, const char function[])
+{
+  PetscFunctionBegin;
+  if (rows) PetscCall(WalkCheckWeights(w->A, rows, function));
+  if (probabilities) {
+    if (rows) PetscCall(WalkCreateHostVec(w->A, &w->scale));
+    else PetscCall(MatCreateVecs(w->A, NULL, &w->scale));
+    if (it->dangling == MAT_GRAPH_DANGLING_REMOVE) {
+      PetscCall(VecDuplicate(w->scale, &w->keep));
+      PetscCall(WalkRemoveDangling(w->A, rows, w->keep, &w->stay));
+    }
+    PetscCall(WalkOutWeights(w->A, rows, w->keep, w->scale));
+    PetscCall(VecReciprocal(w->scale)); /* zeros stay zero */
+    PetscCall(VecScale(w->scale, it->damping));
+  }
+  if (rows) PetscCall(WalkCreateMatrix(w, it->order, rows));
+  else if (w->scale) PetscCall(VecDuplicate(w->scale, &w->work));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode GraphWalkCreate(Mat A, PetscBool probabilities, const MatGraphIteration *it, const char function[], GraphWalk *w)
 {
-  GraphRows rows;
-  PetscBool aij;
-  Vec       scale = NULL, keep = NULL;
+  GraphRows      rows;
+  PetscBool      aij;
+  PetscErrorCode ierr;
 
   PetscFunctionBegin;
   PetscCall(PetscMemzero(w, sizeof(*w)));
   w->A    = A;
   w->stay = A->rmap->N;
   PetscCall(PetscObjectBaseTypeCompareAny((PetscObject)A, &aij, MATSEQAIJ, MATMPIAIJ, ""));
-  if (aij) {
-    PetscCall(WalkRowsGet(A, &rows));
-    PetscCall(WalkCheckWeights(A, &rows, function));
-  }
-  if (probabilities) {
-    if (aij) PetscCall(WalkCreateHostVec(A, &scale));
-    else PetscCall(MatCreateVecs(A, NULL, &scale));
-    if (it->dangling == MAT_GRAPH_DANGLING_REMOVE) {
-      PetscCall(VecDuplicate(scale, &keep));
-      PetscCall(WalkRemoveDangling(A, aij ? &rows : NULL, keep, &w->stay));
-    }
-    PetscCall(WalkOutWeights(A, aij ? &rows : NULL, keep, scale));
-    PetscCall(VecReciprocal(scale)); /* zeros stay zero */
-    PetscCall(VecScale(scale, it->damping));
-  }
-  if (aij) {
-    PetscCall(WalkCreateMatrix(w, it->order, &rows, keep, scale));
-    PetscCall(WalkRowsRestore(&rows));
-    PetscCall(VecDestroy(&keep));
-    PetscCall(VecDestroy(&scale));
-  } else {
-    w->keep  = keep;
-    w->scale = scale;
-    if (scale) PetscCall(VecDuplicate(scale, &w->work));
-  }
+  if (aij) PetscCall(WalkRowsGet(A, &rows));
+  ierr = WalkCreate(w, probabilities, it, aij ? &rows : NULL, function);
+  if (aij) PetscCall(WalkRowsRestore(&rows));
+  if (ierr) PetscCall(GraphWalkDestroy(w));
+  PetscCall(ierr);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -79,13 +79,15 @@ static PetscErrorCode WalksMult(Walks *w)
   PetscFunctionBegin;
   if (w->walk.P) PetscCall(MatProductNumeric(w->X[1]));
   for (PetscInt s = 0; s < w->n && !w->walk.P; s++) {
-    Vec x, z;
+    PetscErrorCode ierr;
+    Vec            x, z;
 
     PetscCall(MatDenseGetColumnVecRead(w->X[0], s, &x));
     PetscCall(MatDenseGetColumnVecWrite(w->X[1], s, &z));
-    PetscCall(GraphWalkMult(&w->walk, PETSC_FALSE, x, z));
+    ierr = GraphWalkMult(&w->walk, PETSC_FALSE, x, z);
     PetscCall(MatDenseRestoreColumnVecWrite(w->X[1], s, &z));
     PetscCall(MatDenseRestoreColumnVecRead(w->X[0], s, &x));
+    PetscCall(ierr);
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -151,7 +153,6 @@ static PetscErrorCode WalksGet(Mat A, Walks *w, Mat *walks)
   Vec     x, y;
 
   PetscFunctionBegin;
-  for (int k = 0; k < 2; k++) PetscCall(MatProductClear(w->X[k])); /* each product refers to the other matrix */
   if (!w->walk.position && !w->walk.rows) {
     PetscCall(PetscObjectReference((PetscObject)w->X[0]));
     *walks = w->X[0];
@@ -172,9 +173,15 @@ static PetscErrorCode WalksGet(Mat A, Walks *w, Mat *walks)
 static PetscErrorCode WalksDestroy(Walks *w)
 {
   PetscFunctionBegin;
-  for (int k = 0; k < 2; k++) PetscCall(MatProductClear(w->X[k]));
+  for (int k = 0; k < 2 && w->X[1]; k++) { /* each product refers to the other matrix, as do those of the local parts */
+    Mat local;
+
+    PetscCall(MatDenseGetLocalMatrix(w->X[k], &local));
+    PetscCall(MatProductClear(local));
+    PetscCall(MatProductClear(w->X[k]));
+  }
   for (int k = 0; k < 2; k++) PetscCall(MatDestroy(&w->X[k]));
-  for (PetscInt s = 0; s < w->n; s++) PetscCall(VecScatterDestroy(&w->scatter[s]));
+  for (PetscInt s = 0; s < w->n && w->scatter; s++) PetscCall(VecScatterDestroy(&w->scatter[s]));
   PetscCall(PetscFree(w->scatter));
   PetscCall(VecDestroy(&w->back));
   PetscCall(GraphWalkDestroy(&w->walk));
@@ -249,8 +256,8 @@ PetscErrorCode MatRandomWalkWithRestart(Mat A, PetscInt n, const PetscInt seeds[
                A->rmap->N);
   w.it = iteration;
   PetscCall(GraphWalkCreate(A, PETSC_TRUE, iteration, "MatRandomWalkWithRestart()", &w.walk));
-  PetscCall(WalksCreate(A, seeds, &w));
-  ierr = GraphWalkIterate(A, iteration, WalksStep, &w, PETSC_FALSE);
+  ierr = WalksCreate(A, seeds, &w);
+  if (!ierr) ierr = GraphWalkIterate(A, iteration, WalksStep, &w, PETSC_FALSE);
   if (!ierr) ierr = WalksGet(A, &w, walks);
   PetscCall(WalksDestroy(&w));
   PetscCall(ierr);
