@@ -240,8 +240,9 @@ static PetscErrorCode WalkCreateDistributed(GraphWalk *w, PetscBool bitonic, Vec
   IS              process;
 
   PetscFunctionBegin;
-  PetscCall(MatGraphTranspose(w->A, &w->P));
-  PetscCall(MatConvert(w->P, MATAIJ, MAT_INPLACE_MATRIX, &w->P)); /* scaled and permuted on the host */
+  PetscCall(PetscLogEventBegin(MAT_Transpose, w->A, 0, 0, 0));
+  PetscCall(MatAIJTransposeMPI(w->A, MATMPIAIJ, &w->P)); /* scaled and permuted on the host */
+  PetscCall(PetscLogEventEnd(MAT_Transpose, w->A, 0, 0, 0));
   if (left || right) PetscCall(MatDiagonalScale(w->P, left, right));
   if (!bitonic) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatPartitioningCreate(comm, &deal));
@@ -283,7 +284,7 @@ static PetscErrorCode WalkCreateLocal(GraphWalk *w, PetscBool ordered, const Sys
 /* Creates the matrix of an AIJ from the vectors on the host */
 static PetscErrorCode WalkCreateMatrix(GraphWalk *w, MatGraphOrder order, const GraphRows *rows)
 {
-  Vec *k;
+  Vec k;
 
   PetscFunctionBegin;
   if (rows->block[1]) PetscCall(WalkCreateDistributed(w, (PetscBool)(order == MAT_GRAPH_ORDER_BITONIC), w->keep, w->scale));
@@ -292,10 +293,9 @@ static PetscErrorCode WalkCreateMatrix(GraphWalk *w, MatGraphOrder order, const 
   PetscCall(VecDestroy(&w->scale));
   if (!w->keep) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(GraphWalkCreateVecs(w, 1, &k));
-  PetscCall(GraphWalkPermute(w, PETSC_FALSE, w->keep, *k));
+  PetscCall(GraphWalkPermute(w, PETSC_FALSE, w->keep, k));
   PetscCall(VecDestroy(&w->keep));
-  w->keep = *k;
-  PetscCall(PetscFree(k));
+  w->keep = k;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -352,14 +352,11 @@ PetscErrorCode GraphWalkDestroy(GraphWalk *w)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode GraphWalkCreateVecs(const GraphWalk *w, PetscInt n, Vec *x[])
+PetscErrorCode GraphWalkCreateVecs(const GraphWalk *w, int n, Vec x[])
 {
-  Vec v;
-
   PetscFunctionBegin;
-  PetscCall(MatCreateVecs(w->P ? w->P : w->A, &v, NULL));
-  PetscCall(VecDuplicateVecs(v, n, x));
-  PetscCall(VecDestroy(&v));
+  PetscCall(MatCreateVecs(w->P ? w->P : w->A, &x[0], NULL));
+  for (int k = 1; k < n; k++) PetscCall(VecDuplicate(x[0], &x[k]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

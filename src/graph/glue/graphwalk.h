@@ -27,7 +27,7 @@ extern PetscErrorCode GraphWalkCheckVec(Mat A, const char function[], Vec x);
 
 /* Without probabilities, P is the transpose of A, and all vertices stay */
 extern PetscErrorCode GraphWalkCreate(Mat A, PetscBool probabilities, const MatGraphIteration *, const char function[], GraphWalk *);
-extern PetscErrorCode GraphWalkCreateVecs(const GraphWalk *, PetscInt n, Vec *x[]); /* of vertices in P's numbers */
+extern PetscErrorCode GraphWalkCreateVecs(const GraphWalk *, int n, Vec x[]); /* of vertices in P's numbers */
 extern PetscErrorCode GraphWalkMult(const GraphWalk *, PetscBool transpose, Vec x, Vec z);
 extern PetscErrorCode GraphWalkFind(const GraphWalk *, PetscInt vertex, PetscInt *number);   /* the number of a vertex in P */
 extern PetscErrorCode GraphWalkPermute(const GraphWalk *, PetscBool back, Vec from, Vec to); /* from A's numbers to P's, or back */

@@ -6,7 +6,7 @@
 
 typedef struct {
   GraphWalk walk;
-  Vec      *x; /* authorities, hubs, and room for the next hubs */
+  Vec       x[3]; /* authorities, hubs, and room for the next hubs */
   PetscBool zero;
 } HITS;
 
@@ -85,14 +85,14 @@ PetscErrorCode MatHITS(Mat A, MatGraphIteration *iteration, Vec authorities, Vec
   PetscCall(GraphWalkCheckVec(A, "MatHITS()", hubs));
   PetscCheck(authorities != hubs, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_IDN, "MatHITS(): authorities and hubs are the same vector; give two");
   PetscCall(GraphWalkCreate(A, PETSC_FALSE, iteration, "MatHITS()", &s.walk));
-  PetscCall(GraphWalkCreateVecs(&s.walk, 3, &s.x));
+  PetscCall(GraphWalkCreateVecs(&s.walk, 3, s.x));
   PetscCall(VecSet(s.x[1], A->rmap->N ? 1 / (PetscReal)A->rmap->N : 0));
   ierr = GraphWalkIterate(A, iteration, HITSStep, &s, (PetscBool)!A->rmap->N);
   for (int k = 0; k < 2 && !ierr; k++) {
     if (s.zero) ierr = VecSet(s.x[k], 0.0);
     if (!ierr) ierr = GraphWalkPermute(&s.walk, PETSC_TRUE, s.x[k], k ? hubs : authorities);
   }
-  PetscCall(VecDestroyVecs(3, &s.x));
+  for (int k = 0; k < 3; k++) PetscCall(VecDestroy(&s.x[k]));
   PetscCall(GraphWalkDestroy(&s.walk));
   PetscCall(ierr);
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -7,7 +7,7 @@
 typedef struct {
   GraphWalk                walk;
   const MatGraphIteration *it;
-  Vec                     *x; /* the ranks, and room for the next ones */
+  Vec                      x[2]; /* the ranks, and room for the next ones */
 } PageRank;
 
 /* The shares of vertices without outgoing edges, and the probability of a jump, are the part that the sum lacks */
@@ -92,7 +92,7 @@ PetscErrorCode MatPageRank(Mat A, MatGraphIteration *iteration, Vec ranks)
   PetscCall(GraphWalkCheckVec(A, "MatPageRank()", ranks));
   r.it = iteration;
   PetscCall(GraphWalkCreate(A, PETSC_TRUE, iteration, "MatPageRank()", &r.walk));
-  PetscCall(GraphWalkCreateVecs(&r.walk, 2, &r.x));
+  PetscCall(GraphWalkCreateVecs(&r.walk, 2, r.x));
   start = r.walk.stay ? 1 / (PetscReal)r.walk.stay : 0;
   if (r.walk.keep) {
     PetscCall(VecCopy(r.walk.keep, r.x[0]));
@@ -100,7 +100,7 @@ PetscErrorCode MatPageRank(Mat A, MatGraphIteration *iteration, Vec ranks)
   } else PetscCall(VecSet(r.x[0], start));
   ierr = GraphWalkIterate(A, iteration, PageRankStep, &r, (PetscBool)!r.walk.stay);
   if (!ierr) ierr = GraphWalkPermute(&r.walk, PETSC_TRUE, r.x[0], ranks);
-  PetscCall(VecDestroyVecs(2, &r.x));
+  for (int k = 0; k < 2; k++) PetscCall(VecDestroy(&r.x[k]));
   PetscCall(GraphWalkDestroy(&r.walk));
   PetscCall(ierr);
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -31,7 +31,7 @@ static PetscErrorCode WalksCreate(Mat A, const PetscInt seeds[], Walks *w)
 {
   MPI_Comm    comm = PetscObjectComm((PetscObject)A);
   Mat         P    = w->walk.P;
-  Vec        *x, column;
+  Vec         x, column;
   VecType     type;
   PetscBool   cuda;
   PetscMPIInt rank;
@@ -39,8 +39,8 @@ static PetscErrorCode WalksCreate(Mat A, const PetscInt seeds[], Walks *w)
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_rank(comm, &rank));
   PetscCall(GraphWalkCreateVecs(&w->walk, 1, &x));
-  PetscCall(VecGetType(*x, &type));
-  PetscCall(PetscObjectTypeCompareAny((PetscObject)*x, &cuda, VECSEQCUDA, VECMPICUDA, ""));
+  PetscCall(VecGetType(x, &type));
+  PetscCall(PetscObjectTypeCompareAny((PetscObject)x, &cuda, VECSEQCUDA, VECMPICUDA, ""));
   for (int k = 0; k < 2; k++) PetscCall(WalksCreateDense(P ? P : A, w->n, cuda ? MATDENSECUDA : MATDENSE, &w->X[k]));
   PetscCall(VecCreate(comm, &w->back));
   PetscCall(VecSetSizes(w->back, PETSC_DECIDE, w->n));
@@ -54,7 +54,7 @@ static PetscErrorCode WalksCreate(Mat A, const PetscInt seeds[], Walks *w)
     PetscCall(ISCreateStride(comm, rank ? 0 : 1, s, 1, &from));
     PetscCall(GraphWalkFind(&w->walk, seeds[s], &number));
     PetscCall(ISCreateStride(comm, rank ? 0 : 1, number, 1, &to));
-    PetscCall(VecScatterCreate(w->back, from, *x, to, &w->scatter[s]));
+    PetscCall(VecScatterCreate(w->back, from, x, to, &w->scatter[s]));
     PetscCall(ISDestroy(&from));
     PetscCall(ISDestroy(&to));
     PetscCall(MatDenseGetColumnVecWrite(w->X[0], s, &column));
@@ -69,7 +69,7 @@ static PetscErrorCode WalksCreate(Mat A, const PetscInt seeds[], Walks *w)
     PetscCall(MatProductSetFromOptions(w->X[!k]));
     PetscCall(MatProductSymbolic(w->X[!k]));
   }
-  PetscCall(VecDestroyVecs(1, &x));
+  PetscCall(VecDestroy(&x));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
