@@ -150,7 +150,7 @@ rpath = -Wl,-rpath,'$$ORIGIN/../lib'
 # what is measured beside the library has the compiler's threads
 $(BIN)/petscamb $(addprefix $(B)/test/,accuracy generate reproduce soak): LDFLAGS += $(AMB_OPENMP_FLAGS)
 # with the shared library, as programs of users: -dll_append in PETSC_OPTIONS then loads no second copy
-$(BIN)/petscamb: $(program:%.c=$(B)/obj/%.o) $(LIB)
+$(BIN)/petscamb: $(program:%.c=$(B)/obj/%.o) $(B)/obj/src/sys/sysbuckets.o $(LIB)
 	$(here)
 	$(call say,LINK,$@)
 	@$(AMB_LINK) -o $@ $(filter %.o,$^) $(LDFLAGS) -L$(B)/lib $(rpath) -l$(NAME) $(AMB_LIBS) $(AMB_CUDA_LIBS) -ldl

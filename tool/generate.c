@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "generate.h"
-#include "buckets.h"
+#include "sys/sysbuckets.h"
 #include <petscamb.h>
 
 #if defined(_OPENMP)
@@ -364,7 +364,7 @@ static PetscErrorCode LocalRowsMerge(LocalRows *rows, PetscInt n, const char nam
     const size_t own = (size_t)n * (size_t)Thread();
 
     rows->start[r] = (PetscInt64)n * r;
-    rows->i[r + 1] = (PetscInt)RowMerge(n, rows->j + rows->start[r], rows->a + rows->start[r], J + own, A + own);
+    rows->i[r + 1] = (PetscInt)SysRowMerge(n, rows->j + rows->start[r], rows->a + rows->start[r], J + own, A + own);
   }
   PetscCall(PetscFree2(J, A));
   PetscCall(LocalRowsOffsets(rows, name));
@@ -391,15 +391,16 @@ static PetscErrorCode Graph(MPI_Comm comm, const char name[], const PetscReal ar
   const PetscInt64         edges        = (PetscInt64)(arg[1] * PetscPowRealInt(2.0, (int)scale));
   const PetscReal          second       = quadrant[0] + quadrant[1];
   const unsigned long long threshold[3] = {GraphThreshold(quadrant[0]), GraphThreshold(second), GraphThreshold(second + quadrant[2])};
-  PetscInt64               n;
+  PetscInt64               n            = 0;
+  SysStatus                status;
   LocalRows                rows;
-  Buckets                  b;
+  SysBuckets               b;
 
   PetscFunctionBegin;
   PetscCheck(scale < 50, comm, PETSC_ERR_USER_INPUT, "%s: 2^SCALE is the number of rows; SCALE must be below 50", name);
   PetscCall(LocalRowsLayout(&rows, comm, PetscPowRealInt(2.0, (int)scale), 1, name));
-  PetscCall(BucketsCreate(rows.m, rows.threads, &b));
-  for (int put = 0; put < 2; put++) {
+  status = SysBucketsCreate(rows.m, rows.threads, &b);
+  for (int put = 0; put < 2 && !status; put++) {
 #pragma omp parallel for num_threads(rows.threads) schedule(static, 1)
     for (int t = 0; t < rows.threads; t++) {
       const PetscInt64 end = t == rows.threads - 1 ? edges : edges / rows.threads * (t + 1);
@@ -411,20 +412,21 @@ static PetscErrorCode Graph(MPI_Comm comm, const char name[], const PetscReal ar
         for (int k = 0; shuffled && k < EDGES; k++) r[k] = GraphShuffle(r[k], scale);
         for (int k = 0; k < PetscMin(EDGES, end - e); k++) {
           if (r[k] < rows.rstart || r[k] >= rows.rend) continue;
-          if (put) BucketsPut(&b, own, (PetscInt)r[k] - rows.rstart, (PetscInt)(shuffled ? GraphShuffle(c[k], scale) : c[k]), GeneratorUniform((e + k) * 64 + 63));
-          else BucketsCount(&b, own, (PetscInt)r[k] - rows.rstart);
+          if (put) SysBucketsPut(&b, own, (PetscInt)r[k] - rows.rstart, (PetscInt)(shuffled ? GraphShuffle(c[k], scale) : c[k]), GeneratorUniform((e + k) * 64 + 63));
+          else SysBucketsCount(&b, own, (PetscInt)r[k] - rows.rstart);
         }
       }
     }
     if (put) break;
-    PetscCall(BucketsPosition(&b, &n));
+    n = SysBucketsPosition(&b);
     PetscCall(LocalRowsCheck(&rows, n, name));
     PetscCall(PetscMalloc2((size_t)n, &rows.j, (size_t)n, &rows.a));
-    PetscCall(BucketsStore(&b, rows.j, rows.a));
+    status = SysBucketsStore(&b, rows.j, rows.a);
   }
   PetscCall(PetscMalloc1(rows.m, &rows.start));
-  PetscCall(BucketsSort(&b, PETSC_TRUE, rows.i + 1, rows.start));
-  PetscCall(BucketsDestroy(&b));
+  if (!status) status = SysBucketsSort(&b, 1, rows.i + 1, rows.start);
+  SysBucketsDestroy(&b);
+  PetscCheck(!status, PETSC_COMM_SELF, PETSC_ERR_MEM, "No memory to sort %" PetscInt64_FMT " entries", n);
   PetscCall(LocalRowsOffsets(&rows, name));
   PetscCall(LocalRowsAssemble(&rows, A));
   PetscFunctionReturn(PETSC_SUCCESS);

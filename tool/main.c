@@ -165,11 +165,12 @@ static PetscErrorCode Run(int argc, char **argv, int *code)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+CommandErrors ToolErrors = {"petscamb", PETSC_SUCCESS};
+
 int main(int argc, char **argv)
 {
   PetscErrorCode (*print)(MPI_Comm) = NULL;
   PetscErrorCode ierr;
-  CommandErrors  errors = {"petscamb", PETSC_SUCCESS};
   PetscMPIInt    size;
   int            code  = 0;
   const int      topic = argc > 2 && !strcmp(argv[1], "help") ? 2 : 1; /* petscamb help graph, as petscamb graph -h */
@@ -183,9 +184,9 @@ int main(int argc, char **argv)
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
   PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
   (void)signal(SIGPIPE, SIG_DFL); /* a closed pipe, as by "| head", ends the program silently */
-  PetscCall(PetscPushErrorHandler(CommandErrorHandler, &errors));
+  PetscCall(PetscPushErrorHandler(CommandErrorHandler, &ToolErrors));
   ierr = print ? print(PETSC_COMM_WORLD) : Run(argc, argv, &code);
-  if (ierr) return CommandFail(&errors, size);
+  if (ierr) return CommandFail(&ToolErrors, size);
   PetscCall(PetscPopErrorHandler());
   PetscCall(PetscFinalize());
   if (fflush(stdout) || ferror(stdout)) {

@@ -9,6 +9,8 @@
 #include "generate.h"
 #include "ksp/examples/commandline.h"
 
+extern CommandErrors ToolErrors; /* of the error handler */
+
 /* The rows of a matrix that this process holds, as arrays with global column numbers */
 typedef struct {
   Mat                seq; /* owns the arrays */

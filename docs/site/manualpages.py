@@ -24,7 +24,7 @@ SUBJECTS = (
     ("Products of matrices", r"MATPRODUCTALGORITHM|MatHashGEMM|MatSDDMM"),
     ("Batches of small matrices", r"MatBatch"),
     ("Graph convolutions", r"GraphConv"),
-    ("Graphs", r"Mat(Graph|Count|Breadth|Markov|MultOr|Prune|PowEntries|MaskEntries|MatMultMask)|Vec|MATPARTITIONING"),
+    ("Graphs", r"Mat(Graph|PageRank|HITS|RandomWalk|Count|Breadth|Markov|MultOr|Prune|PowEntries|MaskEntries|MatMultMask)|Vec|MATPARTITIONING"),
     ("Solvers and preconditioners", r"KSP|PC|MATCOARSEN|MATSOLVER|MATORDERING"),
     ("Files", r"MatLoad"),
 )

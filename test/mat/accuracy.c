@@ -8,7 +8,6 @@ magnitudes of its terms, |y - y_exact| / sum |a_ij| |x_j|, in units of roundoff,
 #include "../testutil.h"
 
 #if defined(PETSC_USE_REAL_DOUBLE) && !defined(PETSC_USE_COMPLEX)
-  #include "../../tool/buckets.c"
   #include "../../tool/generate.c"
 
   #define UNIT      (PETSC_MACHINE_EPSILON / 2)

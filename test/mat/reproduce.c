@@ -6,7 +6,6 @@ Two runs with the same number have the same bits; test/mat/reproduce.sh says whe
 
 #include <petsc/private/matimpl.h> /* PetscCD */
 #include "../testutil.h"
-#include "../../tool/buckets.c"
 #include "../../tool/generate.c"
 
 /* The bits of entry (i, j) as a number; those of all entries are added, so that neither their order nor their process counts */

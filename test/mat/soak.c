@@ -11,7 +11,6 @@ The run fails if the second half of the seasons after the warm-up needs more tha
 #include "../testutil.h"
 #include <petsctime.h>
 #include <malloc.h>
-#include "../../tool/buckets.c"
 #include "../../tool/generate.c"
 #if defined(PETSC_HAVE_CUDA)
   #include <petscdevice_cuda.h>

@@ -2,7 +2,6 @@
 static char help[] = "The generators of the measuring program against what their names promise; one expected output serves every number of ranks.\n";
 
 #include "../testutil.h"
-#include "../../tool/buckets.c"
 #include "../../tool/generate.c"
 
 /* The entry (i,j), whoever owns it, or 0 */

@@ -98,39 +98,12 @@ PetscErrorCode GraphConvert(Graph *g)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode GraphGetStop(Graph *g, PetscReal *tol, PetscInt *most)
-{
-  PetscFunctionBegin;
-  *tol  = PetscDefined(USE_REAL_SINGLE) ? 1e-6 : 1e-10;
-  *most = 1000;
-  PetscCall(PetscOptionsGetReal(NULL, NULL, "-tol", tol, NULL));
-  PetscCall(PetscOptionsGetInt(NULL, NULL, "-iterations", most, NULL));
-  PetscCheck(*tol >= 0 && *most > 0, g->comm, PETSC_ERR_USER_INPUT, "-tol %g must not be negative, and -iterations %" PetscInt_FMT " must be positive", (double)*tol, *most);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 PetscErrorCode GraphGetTop(Graph *g, PetscInt *top)
 {
   PetscFunctionBegin;
   *top = 10;
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-top", top, NULL));
   PetscCheck(*top >= 0, g->comm, PETSC_ERR_USER_INPUT, "-top %" PetscInt_FMT " must not be negative", *top);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* The iterations are an event of PETSc's log, which shows their copies */
-PetscErrorCode GraphIterate(PetscBool begins)
-{
-  static PetscLogEvent event = -1;
-  PetscClassId         id;
-
-  PetscFunctionBegin;
-  if (event < 0) {
-    PetscCall(PetscClassIdRegister("petscamb graph", &id));
-    PetscCall(PetscLogEventRegister("GraphIterate", id, &event));
-  }
-  if (begins) PetscCall(PetscLogEventBegin(event, 0, 0, 0, 0));
-  else PetscCall(PetscLogEventEnd(event, 0, 0, 0, 0));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -64,30 +64,12 @@ PETSC_INTERN PetscErrorCode GraphAddList(Graph *, GraphResult *, const char key[
 PETSC_INTERN PetscErrorCode GraphCreate(MPI_Comm, const char name[], Graph *);
 PETSC_INTERN PetscErrorCode GraphDestroy(Graph *);
 PETSC_INTERN PetscErrorCode GraphStage(Graph *, const char stage[]);
-PETSC_INTERN PetscErrorCode GraphIterate(PetscBool begins);
 PETSC_INTERN PetscErrorCode GraphProgress(Graph *, const char what[], PetscInt done, PetscReal change);
 PETSC_INTERN PetscErrorCode GraphReport(Graph *, const char algorithm[], const GraphResult *, PetscLogDouble seconds);
 PETSC_INTERN PetscErrorCode GraphResultDestroy(GraphResult *);
 
-/* Random walks: P has the probabilities of steps, times c, from its columns to its rows */
-typedef struct {
-  Mat          P;
-  PetscInt    *position, *vertex; /* a vertex's row in P, and a row's vertex; NULL: vertex r is row r */
-  PetscInt    *i, *j;             /* P's arrays; NULL if P owns them */
-  PetscScalar *a;
-  IS           rows; /* on several processes: the vertices of this process's rows of P; NULL: vertex r is row r */
-} GraphWalk;
-
-/* keep is NULL, or 1 for the vertices that stay and 0 for the others; with c = -1 P is the transposed matrix */
-PETSC_INTERN PetscErrorCode GraphWalkCreate(Graph *, PetscReal c, Vec keep, GraphWalk *);
-PETSC_INTERN PetscErrorCode GraphWalkFind(Graph *, const GraphWalk *, PetscInt vertex, PetscInt *number);
-PETSC_INTERN PetscErrorCode GraphWalkPermute(Graph *, const GraphWalk *, Vec x, PetscBool back, Vec *y);
-PETSC_INTERN PetscErrorCode GraphWalkDestroy(GraphWalk *);
-PETSC_INTERN PetscErrorCode GraphCheckWeights(Graph *);
-PETSC_INTERN PetscErrorCode GraphOutWeights(Graph *, Vec keep, Vec out);
 PETSC_INTERN PetscErrorCode GraphGetType(Graph *, const char otherwise[], char type[], size_t);
 PETSC_INTERN PetscErrorCode GraphConvert(Graph *);
-PETSC_INTERN PetscErrorCode GraphGetStop(Graph *, PetscReal *tol, PetscInt *most);
 PETSC_INTERN PetscErrorCode GraphGetTop(Graph *, PetscInt *top);
 PETSC_INTERN PetscErrorCode GraphSymmetrize(Mat A, Mat *B);
 

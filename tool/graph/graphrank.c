@@ -1,223 +1,188 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   petscamb graph: PageRank, and hubs and authorities. Of a matrix on a GPU all vectors are there; an iteration copies sums and norms to the host, and nothing of the size of
-   a vector. VecGetTop() gets the greatest entries of the result at the end.
-
-   L. Page, S. Brin, R. Motwani, T. Winograd, The PageRank Citation Ranking: Bringing Order to the Web, Stanford InfoLab, 1999.
-   J. M. Kleinberg, Authoritative Sources in a Hyperlinked Environment, Journal of the ACM 46 (5), 1999.
+   petscamb graph: PageRank, hubs and authorities, and random walks with restart. VecGetTop() gets the greatest entries of the results: of vectors on a GPU no others come to the host.
 */
 #include "graph.h"
 #include <petsctime.h>
 
-/* The vertices that wait at a vertex, and the edges at whose ends they wait */
 typedef struct {
-  PetscInt *edge, *first, *next; /* the edge of each vertex; the first one that waits at it; the one that waits where it waits */
-  PetscInt *list, gone;          /* vertices that have gone */
-} Waiting;
+  Graph         *g;
+  GraphResult   *r;
+  const char    *what;
+  PetscLogDouble start;
+} Progress;
 
-/* A vertex waits at the end of its next edge to a vertex that stays, or goes */
-static void WaitOrGo(Waiting *w, const Rows *rows, PetscScalar keep[], PetscInt v)
+/* The time before the first iteration is that of the set-up */
+static PetscErrorCode RanksMonitor(PetscInt iteration, PetscReal change, void *context)
 {
-  while (w->edge[v] < rows->i[v + 1] && !(PetscRealPart(rows->a[w->edge[v]]) > 0 && PetscRealPart(keep[rows->j[w->edge[v]]]) > 0)) w->edge[v]++;
-  if (w->edge[v] < rows->i[v + 1]) {
-    const PetscInt to = rows->j[w->edge[v]];
-
-    w->next[v]   = w->first[to];
-    w->first[to] = v;
-  } else {
-    keep[v]            = 0;
-    w->list[w->gone++] = v;
-  }
-}
-
-/* On one process each product reads each edge once */
-static PetscErrorCode RemoveDanglingLocal(Graph *g, Vec keep, PetscInt *left)
-{
-  Rows         rows;
-  Waiting      w = {.gone = 0};
-  PetscScalar *k;
+  Progress      *p = (Progress *)context;
+  PetscLogDouble now;
 
   PetscFunctionBegin;
-  PetscCall(RowsGet(g->A, &rows));
-  PetscCall(PetscMalloc4(rows.m, &w.edge, rows.m, &w.first, rows.m, &w.next, rows.m, &w.list));
-  PetscCall(VecSet(keep, 1.0));
-  PetscCall(VecGetArray(keep, &k));
-  for (PetscInt v = 0; v < rows.m; v++) {
-    w.edge[v]  = rows.i[v];
-    w.first[v] = -1;
-  }
-  for (PetscInt v = 0; v < rows.m; v++) WaitOrGo(&w, &rows, k, v);
-  for (PetscInt done = 0; done < w.gone; done++) {
-    for (PetscInt v = w.first[w.list[done]], next; v >= 0; v = next) {
-      next = w.next[v];
-      WaitOrGo(&w, &rows, k, v);
-    }
-  }
-  *left = rows.m - w.gone;
-  PetscCall(VecRestoreArray(keep, &k));
-  PetscCall(PetscFree4(w.edge, w.first, w.next, w.list));
-  PetscCall(RowsRestore(&rows));
+  PetscCall(PetscTime(&now));
+  if (iteration) PetscCall(GraphProgress(p->g, p->what, iteration, change));
+  else p->r->setup = now - p->start;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Sets the entries of vertices without outgoing edges to 0, until the others have edges to others only. Several processes go along all edges until no vertex goes. */
-static PetscErrorCode RemoveDangling(Graph *g, Vec keep, PetscInt *left)
+/* Names the graph and an option in the error of negative weights */
+static PetscErrorCode RanksErrorHandler(MPI_Comm comm, int line, const char *function, const char *file, PetscErrorCode code, PetscErrorType type, const char *message, void *g)
 {
-  Vec         out;
-  PetscMPIInt size;
-  PetscInt64  count = g->n, before;
+  char text[PETSC_MAX_PATH_LEN];
+
+  if (code == PETSC_ERR_ARG_OUTOFRANGE && message && strstr(message, "a weight is negative")) {
+    (void)snprintf(text, sizeof(text), "%s: a weight is negative or no number; -unweighted leaves the weights out", ((const Graph *)g)->name);
+    message = text;
+    code    = PETSC_ERR_USER_INPUT;
+  }
+  return CommandErrorHandler(comm, line, function, file, code, type, message, &ToolErrors);
+}
+
+/* The value of -order */
+static PetscErrorCode RanksGetOrder(Graph *g, MatGraphOrder *order)
+{
+  const char *const known[] = {"none", "degree", "bitonic"};
+  char              way[16] = "none";
+  int               k       = 0;
+  PetscMPIInt       size;
 
   PetscFunctionBegin;
-  PetscCall(GraphCheckWeights(g));
+  PetscCall(PetscOptionsGetString(NULL, NULL, "-order", way, sizeof(way), NULL));
+  while (k < 3 && strcmp(way, known[k])) k++;
+  PetscCheck(k < 3, g->comm, PETSC_ERR_ARG_UNKNOWN_TYPE, "-order %s: say none, degree or bitonic", way);
+  *order = (MatGraphOrder)k;
   PetscCallMPI(MPI_Comm_size(g->comm, &size));
-  if (size == 1) {
-    PetscCall(RemoveDanglingLocal(g, keep, left));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  PetscCall(VecDuplicate(keep, &out));
-  PetscCall(VecSet(keep, 1.0));
-  do {
-    const PetscScalar *o;
-    PetscScalar       *k;
-
-    before = count;
-    PetscCall(GraphOutWeights(g, keep, out));
-    PetscCall(VecGetArrayRead(out, &o));
-    PetscCall(VecGetArray(keep, &k));
-    count = 0;
-    for (PetscInt r = 0; r < g->m; r++) {
-      k[r] = PetscRealPart(k[r]) > 0 && PetscRealPart(o[r]) > 0 ? 1 : 0;
-      count += PetscRealPart(k[r]) > 0;
-    }
-    PetscCall(VecRestoreArray(keep, &k));
-    PetscCall(VecRestoreArrayRead(out, &o));
-    PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &count, 1, MPIU_INT64, MPI_SUM, g->comm));
-  } while (count < before);
-  *left = (PetscInt)count;
-  PetscCall(VecDestroy(&out));
+  PetscCheck(*order != MAT_GRAPH_ORDER_DEGREE || size == 1, g->comm, PETSC_ERR_USER_INPUT, "-order degree is for one process; say bitonic or none");
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The shares of vertices without outgoing edges, and the probability to go anywhere, are the part that the sum lacks */
-static PetscErrorCode PageRankIterate(Graph *g, Mat P, Vec keep, PetscInt left, Vec *x, Vec *z, GraphResult *r)
+/* Gets the options, and brings the matrix to its type; damping: the default of -c, or negative if there is no -c */
+static PetscErrorCode RanksBegin(Graph *g, PetscReal damping, MatGraphIteration *it, Progress *p)
 {
-  PetscReal tol, change = PETSC_MAX_REAL;
-  PetscInt  most;
-
   PetscFunctionBegin;
-  PetscCall(GraphGetStop(g, &tol, &most));
-  PetscCall(GraphIterate(PETSC_TRUE));
-  for (; left && change >= tol && r->iterations < most; r->iterations++) {
-    Vec old = *x;
-
-    PetscCall(MatMult(P, *x, *z));
-    PetscCall(VecShiftToSum(*z, keep, (PetscReal)left, 1.0, *x, &change));
-    *x = *z;
-    *z = old;
-    PetscCall(GraphProgress(g, "pagerank: iteration", r->iterations + 1, change));
+  PetscCall(PetscTime(&p->start));
+  PetscCall(MatGraphIterationInitialize(it));
+  it->monitor = RanksMonitor;
+  it->context = p;
+  if (damping >= 0) {
+    it->damping = damping;
+    PetscCall(PetscOptionsGetReal(NULL, NULL, "-c", &it->damping, NULL));
+    PetscCheck(it->damping >= 0 && it->damping < 1, g->comm, PETSC_ERR_USER_INPUT, "-c %g must be from 0 to less than 1", (double)it->damping);
   }
-  PetscCall(GraphIterate(PETSC_FALSE));
-  r->walks     = 1;
-  r->converged = (PetscBool)(!left || tol == 0 || change < tol);
+  PetscCall(PetscOptionsGetReal(NULL, NULL, "-tol", &it->tol, NULL));
+  PetscCall(PetscOptionsGetInt(NULL, NULL, "-iterations", &it->max_it, NULL));
+  PetscCheck(it->tol >= 0 && it->max_it > 0, g->comm, PETSC_ERR_USER_INPUT, "-tol %g must not be negative, and -iterations %" PetscInt_FMT " must be positive", (double)it->tol, it->max_it);
+  PetscCall(RanksGetOrder(g, &it->order));
+  PetscCall(GraphConvert(g));
+  PetscCall(PetscPushErrorHandler(RanksErrorHandler, g));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode RanksEnd(GraphResult *r, const MatGraphIteration *it, PetscInt walks)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscPopErrorHandler());
+  r->iterations = it->its;
+  r->converged  = (PetscBool)(it->reason > 0);
+  r->walks      = walks;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode GraphPageRank(Graph *g, GraphResult *r)
 {
-  PetscReal      c    = 0.85;
-  PetscInt       left = g->n, top;
-  PetscBool      uniform, away;
-  char           way[16] = "uniform";
-  PetscLogDouble start, end;
-  Vec            keep = NULL, x, z, result;
-  GraphWalk      w;
+  PetscInt          top;
+  PetscBool         uniform, away;
+  char              way[16] = "uniform";
+  Vec               x;
+  MatGraphIteration it;
+  Progress          p = {g, r, "pagerank: iteration", 0};
 
   PetscFunctionBegin;
-  PetscCall(PetscTime(&start));
-  PetscCall(PetscOptionsGetReal(NULL, NULL, "-c", &c, NULL));
-  PetscCheck(c >= 0 && c < 1, g->comm, PETSC_ERR_USER_INPUT, "-c %g must be from 0 to less than 1", (double)c);
+  PetscCall(RanksBegin(g, 0.85, &it, &p));
   PetscCall(PetscOptionsGetString(NULL, NULL, "-dangling", way, sizeof(way), NULL));
   PetscCall(PetscStrcmp(way, "uniform", &uniform));
   PetscCall(PetscStrcmp(way, "remove", &away));
   PetscCheck(uniform || away, g->comm, PETSC_ERR_ARG_UNKNOWN_TYPE, "-dangling %s: say uniform or remove", way);
+  if (away) it.dangling = MAT_GRAPH_DANGLING_REMOVE;
   PetscCall(GraphGetTop(g, &top));
-  if (away) {
-    PetscCall(MatCreateVecs(g->A, NULL, &keep));
-    PetscCall(RemoveDangling(g, keep, &left));
-  }
-  PetscCall(GraphWalkCreate(g, c, keep, &w));
-  PetscCall(MatCreateVecs(w.P, &x, &z));
-  if (keep) {
-    Vec host;
-
-    PetscCall(GraphWalkPermute(g, &w, keep, PETSC_FALSE, &host));
-    PetscCall(VecDestroy(&keep));
-    PetscCall(VecDuplicate(x, &keep));
-    PetscCall(VecCopy(host, keep));
-    PetscCall(VecDestroy(&host));
-    PetscCall(VecCopy(keep, x));
-    PetscCall(VecScale(x, left ? 1 / (PetscReal)left : 0));
-  } else PetscCall(VecSet(x, left ? 1 / (PetscReal)left : 0));
-  PetscCall(PetscTime(&end));
-  r->setup = end - start;
-  PetscCall(PageRankIterate(g, w.P, keep, left, &x, &z, r));
-  PetscCall(GraphWalkPermute(g, &w, x, PETSC_TRUE, &result));
-  PetscCall(GraphAddList(g, r, "top", result, top));
-  PetscCall(VecDestroy(&result));
-  PetscCall(VecDestroy(&keep));
+  PetscCall(MatCreateVecs(g->A, NULL, &x));
+  PetscCall(MatPageRank(g->A, &it, x));
+  PetscCall(RanksEnd(r, &it, 1));
+  PetscCall(GraphAddList(g, r, "top", x, top));
   PetscCall(VecDestroy(&x));
-  PetscCall(VecDestroy(&z));
-  PetscCall(GraphWalkDestroy(&w));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Authorities a = A^T h and hubs h = A a, one after the other */
 PetscErrorCode GraphHITS(Graph *g, GraphResult *r)
 {
-  PetscReal      tol, change = PETSC_MAX_REAL;
-  PetscInt       top, most;
-  PetscBool      zero = (PetscBool)!g->n;
-  PetscLogDouble start, end;
-  Vec            a, h, next, result;
-  GraphWalk      w;
+  PetscInt          top;
+  Vec               authorities, hubs;
+  MatGraphIteration it;
+  Progress          p = {g, r, "hits: iteration", 0};
 
   PetscFunctionBegin;
-  PetscCall(PetscTime(&start));
+  PetscCall(RanksBegin(g, -1, &it, &p));
   PetscCall(GraphGetTop(g, &top));
-  PetscCall(GraphGetStop(g, &tol, &most));
-  PetscCall(GraphWalkCreate(g, -1, NULL, &w));
-  PetscCall(MatCreateVecs(w.P, &h, &a));
-  PetscCall(VecDuplicate(h, &next));
-  PetscCall(VecSet(h, g->n ? 1 / (PetscReal)g->n : 0));
-  PetscCall(PetscTime(&end));
-  r->setup = end - start;
-  PetscCall(GraphIterate(PETSC_TRUE));
-  for (; !zero && change >= tol && r->iterations < most; r->iterations++) {
-    Vec old = h;
+  PetscCall(MatCreateVecs(g->A, &authorities, &hubs));
+  PetscCall(MatHITS(g->A, &it, authorities, hubs));
+  PetscCall(RanksEnd(r, &it, 2));
+  PetscCall(GraphAddList(g, r, "top", authorities, top));
+  PetscCall(GraphAddList(g, r, "hubs", hubs, top));
+  PetscCall(VecDestroy(&authorities));
+  PetscCall(VecDestroy(&hubs));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
-    PetscCall(MatMult(w.P, h, a));
-    PetscCall(VecScaleToSum(a, 1.0, NULL, &change, &zero));
-    PetscCall(MatMultTranspose(w.P, a, next));
-    PetscCall(VecScaleToSum(next, 1.0, h, &change, &zero));
-    h    = next;
-    next = old;
-    PetscCall(GraphProgress(g, "hits: iteration", r->iterations + 1, change));
+/* The lists of all seeds become one */
+static PetscErrorCode WalksReport(Graph *g, Mat walks, PetscInt n, const PetscInt seeds[], GraphResult *r, PetscInt top)
+{
+  GraphList all = {.key = "top"};
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc1(n * PetscMin(top, g->n), &all.seed));
+  PetscCall(PetscMalloc1(n * PetscMin(top, g->n), &all.id));
+  PetscCall(PetscMalloc1(n * PetscMin(top, g->n), &all.value));
+  for (PetscInt s = 0; s < n; s++) {
+    GraphResult one = {.nlist = 0};
+    Vec         x;
+    PetscInt64  seed;
+
+    PetscCall(GraphGetIds(g, 1, &seeds[s], &seed));
+    PetscCall(MatDenseGetColumnVecRead(walks, s, &x));
+    PetscCall(GraphAddList(g, &one, "top", x, top));
+    PetscCall(MatDenseRestoreColumnVecRead(walks, s, &x));
+    for (PetscInt v = 0; v < one.list[0].n; v++, all.n++) {
+      all.seed[all.n]  = seed;
+      all.id[all.n]    = one.list[0].id[v];
+      all.value[all.n] = one.list[0].value[v];
+    }
+    PetscCall(GraphResultDestroy(&one));
   }
-  PetscCall(GraphIterate(PETSC_FALSE));
-  r->walks     = 2;
-  r->converged = (PetscBool)(zero || tol == 0 || change < tol);
-  if (zero) { /* there are no edges */
-    PetscCall(VecSet(a, 0.0));
-    PetscCall(VecSet(h, 0.0));
+  if (n == 1) PetscCall(PetscFree(all.seed));
+  r->list[r->nlist++] = all;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode GraphRWR(Graph *g, GraphResult *r)
+{
+  PetscInt          top, n, *seeds;
+  Mat               walks;
+  MatGraphIteration it;
+  Progress          p = {g, r, "rwr: iteration", 0};
+
+  PetscFunctionBegin;
+  PetscCall(RanksBegin(g, 0.9, &it, &p));
+  PetscCall(GraphGetTop(g, &top));
+  PetscCheck(g->n, g->comm, PETSC_ERR_USER_INPUT, "%s has no vertex to start from", g->name);
+  PetscCall(GraphGetOption(g, "-seeds", &n, &seeds));
+  if (!n) {
+    n = 1;
+    PetscCall(PetscCalloc1(1, &seeds));
   }
-  for (int k = 0; k < 2; k++) {
-    PetscCall(GraphWalkPermute(g, &w, k ? h : a, PETSC_TRUE, &result));
-    PetscCall(GraphAddList(g, r, k ? "hubs" : "top", result, top));
-    PetscCall(VecDestroy(&result));
-  }
-  PetscCall(VecDestroy(&a));
-  PetscCall(VecDestroy(&h));
-  PetscCall(VecDestroy(&next));
-  PetscCall(GraphWalkDestroy(&w));
+  PetscCall(MatRandomWalkWithRestart(g->A, n, seeds, &it, &walks));
+  PetscCall(RanksEnd(r, &it, n));
+  PetscCall(WalksReport(g, walks, n, seeds, r, top));
+  PetscCall(MatDestroy(&walks));
+  PetscCall(PetscFree(seeds));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

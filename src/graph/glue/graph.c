@@ -4,14 +4,30 @@
 */
 #include "graph/glue/graph.h"
 
+static PetscErrorCode GraphCheckAssembled(Mat A, const char function[])
+{
+  PetscFunctionBegin;
+  PetscCheck(A->assembled, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_WRONGSTATE, "%s: the matrix is not assembled; call MatAssemblyBegin() and MatAssemblyEnd() first", function);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode GraphCheckAIJ(Mat A, const char function[])
 {
   PetscBool aij;
 
   PetscFunctionBegin;
-  PetscCheck(A->assembled, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_WRONGSTATE, "%s: the matrix is not assembled; call MatAssemblyBegin() and MatAssemblyEnd() first", function);
+  PetscCall(GraphCheckAssembled(A, function));
   PetscCall(PetscObjectBaseTypeCompareAny((PetscObject)A, &aij, MATSEQAIJ, MATMPIAIJ, ""));
   PetscCheck(aij, PetscObjectComm((PetscObject)A), PETSC_ERR_SUP, "%s: the matrix has the type %s; convert it to MATAIJ or a type of petsc-amb", function, ((PetscObject)A)->type_name);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode GraphCheckShape(Mat A, const char function[])
+{
+  PetscFunctionBegin;
+  PetscCall(GraphCheckAssembled(A, function));
+  PetscCheck(A->rmap->N == A->cmap->N && A->rmap->n == A->cmap->n, PETSC_COMM_SELF, PETSC_ERR_ARG_SIZ, "%s: the matrix has %" PetscInt_FMT " local rows of %" PetscInt_FMT " and %" PetscInt_FMT " local columns of %" PetscInt_FMT "; the matrix of a graph has as many of both", function,
+             A->rmap->n, A->rmap->N, A->cmap->n, A->cmap->N);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -19,8 +35,7 @@ PetscErrorCode GraphCheckSquare(Mat A, const char function[])
 {
   PetscFunctionBegin;
   PetscCall(GraphCheckAIJ(A, function));
-  PetscCheck(A->rmap->N == A->cmap->N && A->rmap->n == A->cmap->n, PETSC_COMM_SELF, PETSC_ERR_ARG_SIZ, "%s: the matrix has %" PetscInt_FMT " local rows of %" PetscInt_FMT " and %" PetscInt_FMT " local columns of %" PetscInt_FMT "; the matrix of a graph has as many of both", function,
-             A->rmap->n, A->rmap->N, A->cmap->n, A->cmap->N);
+  PetscCall(GraphCheckShape(A, function));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

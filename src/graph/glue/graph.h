@@ -23,6 +23,7 @@ typedef struct {
 } GraphLocal;
 
 extern PetscErrorCode GraphCheckAIJ(Mat A, const char function[]);
+extern PetscErrorCode GraphCheckShape(Mat A, const char function[]); /* assembled and square, of any type */
 extern PetscErrorCode GraphCheckSquare(Mat A, const char function[]);
 extern PetscErrorCode GraphRowsGet(Mat A, GraphRows *); /* without values */
 extern PetscErrorCode GraphLocalGet(Mat A, GraphLocal *);

@@ -161,7 +161,7 @@ PetscErrorCode MatGraphPermute(Mat A, IS rows, IS columns, Mat *B)
     PetscCall(PetscLayoutCreateFromSizes(PetscObjectComm((PetscObject)A), size.m, size.M, 1, &owners));
     PetscCall(MatAIJRowBlocksAdd(&packed, owners, n, column, 0, &parts));
     PetscCall(PetscLayoutDestroy(&owners));
-    PetscCall(MatAIJRowBlocksAssemble(A, &size, &parts, B));
+    PetscCall(MatAIJRowBlocksAssemble(A, ((PetscObject)A)->type_name, &size, &parts, B));
     PetscCall(MatAIJRowsDestroy(&packed));
     PetscCall(PetscLogEventEnd(MAT_CreateSubMat, A, 0, 0, 0));
   }

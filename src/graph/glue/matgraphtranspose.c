@@ -49,7 +49,7 @@ PetscErrorCode MatGraphTranspose(Mat A, Mat *B)
   PetscCall(PetscObjectBaseTypeCompare((PetscObject)A, MATMPIAIJ, &mpi));
   if (mpi) {
     PetscCall(PetscLogEventBegin(MAT_Transpose, A, 0, 0, 0));
-    PetscCall(MatAIJTransposeMPI(A, B));
+    PetscCall(MatAIJTransposeMPI(A, ((PetscObject)A)->type_name, B));
     PetscCall(PetscLogEventEnd(MAT_Transpose, A, 0, 0, 0));
   } else PetscCall(MatTranspose(A, MAT_INITIAL_MATRIX, B));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -52,6 +52,23 @@ SysScalar GraphSum(int nthread, int64_t n, const SysScalar *x);
 /* Sets z[k] = f z[k] + t w[k], with w[k] = 1 if w is NULL; returns the sum of |x[k] - z[k]|, or 0 if x is NULL */
 SysReal GraphStep(int nthread, int64_t n, SysScalar f, SysScalar t, const SysScalar *w, const SysScalar *x, SysScalar *z);
 
+/* Returns 1 if the real part of a number is negative or NaN */
+int GraphNegative(int nthread, int64_t n, const SysScalar *a);
+
+/* Sets out[r] to the sum of row r, in which keep weights the columns, or to the plain sum if keep is NULL */
+void GraphOutWeights(int nthread, const SysCSR *A, const SysScalar *keep, SysScalar *out);
+
+/* Removes vertices without an edge of positive weight to a vertex that stays, until there are none: sets keep[v] to 1 or, of removed vertices, to 0. Visits each
+   edge once. Returns the number of vertices that stay. work: 4 m numbers. */
+int64_t GraphRemoveDangling(const SysCSR *A, SysScalar *keep, SysInt *work);
+
+/* Numbers vertices with 2^k edges or more before those with fewer, for k from the largest down: position[v] is the number of vertex v, vertex[k] the vertex of number k */
+SysStatus GraphOrderByDegree(int nthread, const SysCSR *A, SysInt *position, SysInt *vertex);
+
+/* Sets i, j and a to the transpose of a square matrix, whose edge from v to w has the value right[v] left[w] A(v, w), or without the factors that are NULL. Vertices
+   get the numbers of GraphOrderByDegree(), or keep their own if position and vertex are NULL. Columns ascend. */
+SysStatus GraphTransposeScaled(int nthread, const SysCSR *A, const SysInt *position, const SysInt *vertex, const SysScalar *left, const SysScalar *right, SysInt *i, SysInt *j, SysScalar *a);
+
 /* A set of columns, one bit a column: all words are zero, GraphBitsSet() adds the columns of row r, GraphBitsClear() clears the words again */
 
 #define GRAPH_BITS_SHIFT 5 /* a word has 2^5 bits */

@@ -72,8 +72,8 @@ static inline int MatAIJThreads(PetscInt nz)
 
 /* ------------------------------------------------- operations on whole matrices ------------------------------------------------- */
 
-/* Creates the transpose of an assembled MPIAIJ or of a type that extends it */
-extern PetscErrorCode MatAIJTransposeMPI(Mat A, Mat *B);
+/* Creates the transpose, of a type, of an assembled MPIAIJ or of a type that extends it */
+extern PetscErrorCode MatAIJTransposeMPI(Mat A, MatType type, Mat *B);
 
 /* MatTranspose() of an MPIAIJ: MatAIJTransposeMPI() for a new matrix, else the operation of PETSc */
 extern PetscErrorCode MatTranspose_MPIAIJ_AMB(Mat A, MatReuse reuse, Mat *B);

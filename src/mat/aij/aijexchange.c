@@ -274,7 +274,7 @@ static void RowBlockSpread(const MatAIJRowBlock *p, PetscInt rstart, PetscBool p
   }
 }
 
-PetscErrorCode MatAIJRowBlocksAssemble(Mat A, const MatAIJSizes *size, MatAIJRowBlocks *out, Mat *B)
+PetscErrorCode MatAIJRowBlocksAssemble(Mat A, MatType type, const MatAIJSizes *size, MatAIJRowBlocks *out, Mat *B)
 {
   MPI_Comm        comm = PetscObjectComm((PetscObject)A);
   PetscMPIInt     me;
@@ -308,8 +308,8 @@ PetscErrorCode MatAIJRowBlocksAssemble(Mat A, const MatAIJSizes *size, MatAIJRow
   PetscCall(BlockArraysAssemble(&diagonal));
   PetscCall(BlockArraysAssemble(&other));
   PetscCall(PetscAMBCreateMPIAIJWithSeqAIJ(comm, size->M, size->N, diagonal.mat, other.mat, garray, B));
-  PetscCall(PetscStrcmp(((PetscObject)A)->type_name, MATMPIAIJ, &plain));
-  if (!plain) PetscCall(MatConvert(*B, ((PetscObject)A)->type_name, MAT_INPLACE_MATRIX, B));
+  PetscCall(PetscStrcmp(type, MATMPIAIJ, &plain));
+  if (!plain) PetscCall(MatConvert(*B, type, MAT_INPLACE_MATRIX, B));
   PetscCall(MatSetOption(*B, MAT_NEW_NONZERO_LOCATION_ERR, PETSC_FALSE));
   PetscCall(MatSetOption(*B, MAT_NEW_NONZERO_ALLOCATION_ERR, PETSC_TRUE)); /* as in a matrix that PETSc has preallocated */
   PetscFunctionReturn(PETSC_SUCCESS);

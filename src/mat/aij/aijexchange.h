@@ -52,6 +52,6 @@ extern PetscErrorCode MatAIJRowsDestroy(MatAIJRows *);
    or first + k if global is NULL. */
 extern PetscErrorCode MatAIJRowBlocksAdd(const MatAIJRows *, PetscLayout rows, PetscInt n, const PetscInt global[], PetscInt first, MatAIJRowBlocks *);
 
-/* Sends all blocks to their owners and creates a matrix of the type of A; frees the blocks. If several processes send entries of one row, their columns ascend in the
+/* Sends all blocks to their owners and creates a matrix of a type that is or extends MPIAIJ; frees the blocks. If several processes send entries of one row, their columns ascend in the
    order of the processes. */
-extern PetscErrorCode MatAIJRowBlocksAssemble(Mat A, const MatAIJSizes *, MatAIJRowBlocks *, Mat *B);
+extern PetscErrorCode MatAIJRowBlocksAssemble(Mat A, MatType type, const MatAIJSizes *, MatAIJRowBlocks *, Mat *B);

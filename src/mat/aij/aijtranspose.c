@@ -57,7 +57,7 @@ static PetscErrorCode ColumnsCreate(Mat block, const PetscInt garray[], PetscInt
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode MatAIJTransposeMPI(Mat A, Mat *B)
+PetscErrorCode MatAIJTransposeMPI(Mat A, MatType type, Mat *B)
 {
   const PetscLayout rows = A->rmap, columns = A->cmap;
   const MatAIJSizes size = {columns->n, rows->n, columns->N, rows->N, PetscAbs(columns->bs), PetscAbs(rows->bs)};
@@ -72,7 +72,7 @@ PetscErrorCode MatAIJTransposeMPI(Mat A, Mat *B)
   PetscCall(MatAIJRowBlocksAdd(&other, columns, rows->n, NULL, rows->rstart, &parts));
   PetscCall(ColumnsCreate(Ad, NULL, columns->rstart, &diagonal));
   PetscCall(MatAIJRowBlocksAdd(&diagonal, columns, rows->n, NULL, rows->rstart, &parts));
-  PetscCall(MatAIJRowBlocksAssemble(A, &size, &parts, B));
+  PetscCall(MatAIJRowBlocksAssemble(A, type, &size, &parts, B));
   PetscCall(MatAIJRowsDestroy(&diagonal));
   PetscCall(MatAIJRowsDestroy(&other));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -81,7 +81,7 @@ PetscErrorCode MatAIJTransposeMPI(Mat A, Mat *B)
 PetscErrorCode MatTranspose_MPIAIJ_AMB(Mat A, MatReuse reuse, Mat *B)
 {
   PetscFunctionBegin;
-  if (reuse == MAT_INITIAL_MATRIX) PetscCall(MatAIJTransposeMPI(A, B));
+  if (reuse == MAT_INITIAL_MATRIX) PetscCall(MatAIJTransposeMPI(A, ((PetscObject)A)->type_name, B));
   else PetscCall((*MatAIJGetBase(A)->transpose)(A, reuse, B));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
