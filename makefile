@@ -349,6 +349,6 @@ help:
 	@sed -n '2,/^$$/s/^# \{0,1\}//p' $(firstword $(MAKEFILE_LIST))
 
 clean:
-	@rm -rf $(link) $(foreach d,obj lib bin test examples cuda-check float petsc site,$(or $(PETSCAMB_BUILDS),build)/*/$d)
+	@rm -rf $(link) $(foreach d,obj lib bin test examples cuda-check float petsc python python-build site,$(or $(PETSCAMB_BUILDS),build)/*/$d)
 distclean:
 	@rm -rf $(link) $(or $(PETSCAMB_BUILDS),build)
