@@ -174,6 +174,54 @@ assert effect("set_tune", "amb", ("measure",))[0]["conversions"] == 0 and effect
 print("effect of set_up")
 END
 expect "setters of a larger matrix have an effect" 0 "^effect of set_up$" "$python" setters.py "$root/data/cage10.mtx.gz"
+cat >processes.py <<'END'
+import sys
+
+import numpy
+import petscamb
+
+petscamb.init(sys.argv)
+from petsc4py import PETSc
+
+world = PETSc.COMM_WORLD
+if world.rank == 0:
+    with open("ring.txt", "w") as file:
+        file.write("".join("%d %d\n" % (10 * i, 10 * (i + 1) % 100) for i in range(10)))
+world.barrier()
+A, ids = petscamb.load_edge_list("ring.txt")
+first, last = A.getOwnershipRange()
+assert A.getSize() == (10, 10) and list(ids) == [10 * i for i in range(first, last)] and petscamb.load_format("ring.txt") == "edge list"
+T = petscamb.graph_transpose(A)
+assert all(T[i, (i - 1) % 10] == 1 for i in range(first, last)) and T.comm.size == world.size
+level, reached, farthest = petscamb.breadth_first(A, [3])
+assert level[0].tolist() == [(i - 3) % 10 for i in range(first, last)] and (reached, farthest) == (10, 9)
+rows = PETSc.IS().createStride(last - first, first=9 - first, step=-1)
+B = petscamb.graph_permute(A, rows)
+assert all(B[i, (i - 1) % 10] == 1 for i in range(first, last))
+x = A.createVecLeft()
+x.setArray(numpy.arange(first, last))
+assert petscamb.get_top(x, 3)[0].tolist() == [9, 8, 7] and petscamb.scale_to_sum(x)[1] is False and abs(x.sum() - 1) < 1e-5
+
+
+def stop(iteration, chaos):
+    raise KeyError("enough")
+
+
+try:
+    petscamb.markov_cluster(A, rest=-1, monitor=stop)
+    raise AssertionError("no exception")
+except KeyError:
+    pass
+try:
+    petscamb.MatBatch.create_csr([1], [1], [0, 1], [0], comm=world)
+    assert world.size == 1
+except PETSc.Error:
+    pass
+world.barrier()
+if world.rank == 0:
+    print("processes agree")
+END
+if [ -n "${MPIEXEC:-}" ]; then expect "two processes" 0 "^processes agree$" "$MPIEXEC" -n 2 "$python" processes.py; else echo "skip two processes: no mpiexec"; fi
 cat >setter.py <<'END'
 import sys, petscamb
 petscamb.init(sys.argv)
