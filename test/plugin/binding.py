@@ -386,6 +386,34 @@ def sums():
     raises(PETSc.Error, petscamb.get_top, vec([3]), -1)
 
 
+@calls("MatGraphIterationInitialize", "MatPageRank", "MatHITS", "MatRandomWalkWithRestart")
+def ranks():
+    graph = numpy.array([[0, 1, 0], [1, 0, 2], [1, 0, 0]])
+    walk, A, seen = (graph / graph.sum(axis=1, keepdims=True)).T, mat(graph, "amb"), []
+    how = petscamb.GraphIteration(damping=0.5, tol=1e-5, order="degree", monitor=lambda iteration, change: seen.append((iteration, change)))
+    x = petscamb.page_rank(A, iteration=how).array
+    assert numpy.allclose(x, 0.5 * walk @ x + 0.5 / 3, atol=1e-4) and how.reason == "tol" and seen[-1] == (how.its, how.change) and seen[0][0] == 0, seen
+    assert (how.damping, how.order, how.dangling) == (0.5, "degree", "restart")
+    how.initialize()
+    assert (how.damping, how.order, how.monitor) == (numpy.asarray(0.85, PETSc.RealType), "natural", None)
+    target = A.createVecLeft()
+    assert petscamb.page_rank(A, target, petscamb.GraphIteration(max_it=1, dangling="remove")) is target
+    authorities, hubs = (vector.array for vector in petscamb.hits(A))
+    assert numpy.allclose(graph.T @ hubs / (graph.T @ hubs).sum(), authorities, atol=1e-4) and numpy.allclose(hubs.sum(), 1, atol=1e-5)
+    walks = petscamb.random_walk_with_restart(A, [2, 0], petscamb.GraphIteration(damping=0.5)).getDenseArray()
+    assert numpy.allclose(walks, 0.5 * walk @ walks + 0.5 * numpy.eye(3)[:, [2, 0]], atol=1e-4)
+
+    def stop(iteration, change):
+        raise KeyError("enough")
+
+    for function, more in ((petscamb.page_rank, ()), (petscamb.hits, ()), (petscamb.random_walk_with_restart, ([0],))):
+        assert raises(KeyError, function, A, *more, iteration=petscamb.GraphIteration(monitor=stop)) == "'enough'"
+        raises(PETSc.Error, function, A, *more, iteration=petscamb.GraphIteration(damping=2))
+    raises(ValueError, petscamb.GraphIteration, dangling="fall")
+    raises(PETSc.Error, petscamb.random_walk_with_restart, A, [3])
+    raises(TypeError, petscamb.page_rank, A, iteration=7)
+
+
 # ------------------------------------------------- batches -------------------------------------------------
 
 
@@ -574,8 +602,8 @@ def check_leaks():
     round_of_calls = [lambda: petscamb.graph_transpose(A), lambda: petscamb.graph_permute(A, rows), lambda: petscamb.prune_rows(A, 1, 1), lambda: petscamb.mask_entries(A, S),
                       lambda: petscamb.mult_or(A, y, y, y), lambda: petscamb.breadth_first(A, [0, 1]), lambda: petscamb.get_top(ones, 2), lambda: petscamb.info(A),
                       lambda: petscamb.figures(A), lambda: petscamb.set_tune(A, "off"), lambda: petscamb.types(), lambda: petscamb.shift_to_sum(ones, 4),
-                      lambda: petscamb.scale_to_sum(ones, 4, x=ones.duplicate()), lambda: petscamb.set_up(A), lambda: COMPLEX or petscamb.sddmm(S, D, D), convolve, convolve,
-                      lambda: petscamb.figure(A, "block_size"), lambda: raises(ValueError, petscamb.set_tune, A, "never"),
+                      lambda: petscamb.scale_to_sum(ones, 4, x=ones.duplicate()), lambda: petscamb.page_rank(S), lambda: petscamb.set_up(A), lambda: COMPLEX or petscamb.sddmm(S, D, D), convolve, convolve,
+                      lambda: raises(ValueError, petscamb.set_tune, A, "never"),
                       lambda: raises(KeyError, petscamb.markov_cluster, S, rest=-1, monitor=stop)]
     usage, cleanup = ctypes.c_double(), getattr(PETSc, "garbage_cleanup", gc.collect)
 

@@ -32,7 +32,7 @@ if [ "${1:-}" = pip ]; then
   fi
   mkdir -p tree/src/binding && cp -r "$source" tree/src/binding/python && cp -r "$root/include" tree/
   expect "a source distribution" 0 "" sh -c "cd tree/src/binding/python && '$python' setup.py -q sdist && echo"
-  expect "the sources in it" 0 "^11$" sh -c "tar tzf tree/src/binding/python/dist/petscamb-*.tar.gz | grep -cE '(_amb.pyx|[.]pxi|_library.py|py.typed|__init__.pyi)$'"
+  expect "the sources in it" 0 "^12$" sh -c "tar tzf tree/src/binding/python/dist/petscamb-*.tar.gz | grep -cE '(_amb.pyx|[.]pxi|_library.py|py.typed|__init__.pyi)$'"
   tar xzf tree/src/binding/python/dist/petscamb-*.tar.gz -C tree/src/binding
   mv tree/src/binding/petscamb-* tree/src/binding/unpacked
   "$python" -m venv --system-site-packages venv
@@ -296,6 +296,13 @@ if real:
     assert scipy.sparse.issparse(S) and S.shape == R.shape and near(S.toarray(), R.toarray() * (U @ V.T))
     assert near(petscamb.sddmm(A, U, U, scale=False).toarray(), (A.toarray() != 0) * (U @ U.T))
     raises(TypeError, petscamb.sddmm, R, U, V, result=mat)
+
+graph = scipy.sparse.csr_matrix(([1.0, 1, 2, 1], ([0, 1, 1, 2], [1, 0, 2, 0])), shape=(3, 3))
+ranks = petscamb.pagerank(graph, damping=0.5)
+walk = (graph.multiply(1 / graph.sum(axis=1))).T
+assert near(ranks, 0.5 * walk @ ranks + 0.5 / 3) and near(petscamb.pagerank(graph, damping=0.5, order="degree"), ranks)
+assert "no convergence after 1 iterations" in raises(ArithmeticError, petscamb.pagerank, graph, max_it=1)
+raises(TypeError, petscamb.pagerank, graph.toarray())
 
 operator = petscamb.Operator(R)
 assert operator.shape == R.shape and near(operator.matvec(b[:20]), R @ b[:20]) and near(operator.rmatvec(b), R.T @ b) and near(operator @ D, R @ D)

@@ -76,5 +76,5 @@ class Build(build_ext):
 os.chdir(HERE)
 # the functions only convert arguments; the C compiler compares each call with the header
 flags = ["-O1", "-g0", "-Werror=incompatible-pointer-types", "-Werror=int-conversion"]
-parts = ["cython/%s.pxi" % name for name in ("prototypes", "matrices", "formats", "solvers", "products", "graphs", "batches")]
+parts = ["cython/%s.pxi" % name for name in ("prototypes", "matrices", "formats", "solvers", "products", "graphs", "ranks", "batches")]
 setup(ext_modules=[Extension("petscamb._amb", ["cython/_amb.pyx"], depends=parts, extra_compile_args=flags)], cmdclass={"build_ext": Build})

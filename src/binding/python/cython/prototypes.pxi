@@ -176,3 +176,23 @@ cdef extern from "petscamb.h":
     PetscErrorCode VecShiftToSum(PetscVec, PetscVec, PetscReal, PetscScalar, PetscVec, PetscReal *)
     PetscErrorCode VecScaleToSum(PetscVec, PetscScalar, PetscVec, PetscReal *, PetscBool *)
     PetscErrorCode VecGetTop(PetscVec, PetscInt, PetscInt *, PetscInt *, PetscReal *)
+
+    ctypedef int MatGraphDangling
+    ctypedef int MatGraphOrder
+    ctypedef int MatGraphConvergedReason
+    ctypedef PetscErrorCode (*MatGraphMonitor)(PetscInt, PetscReal, void *) noexcept
+    ctypedef struct MatGraphIteration:
+        PetscReal               damping
+        PetscReal               tol
+        PetscInt                max_it
+        MatGraphDangling        dangling
+        MatGraphOrder           order
+        MatGraphMonitor         monitor
+        void                   *context
+        PetscInt                its
+        PetscReal               change
+        MatGraphConvergedReason reason
+    PetscErrorCode MatGraphIterationInitialize(MatGraphIteration *)
+    PetscErrorCode MatPageRank(PetscMat, MatGraphIteration *, PetscVec)
+    PetscErrorCode MatHITS(PetscMat, MatGraphIteration *, PetscVec, PetscVec)
+    PetscErrorCode MatRandomWalkWithRestart(PetscMat, PetscInt, const PetscInt *, MatGraphIteration *, PetscMat *)

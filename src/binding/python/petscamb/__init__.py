@@ -25,10 +25,10 @@ _FUNCTIONS = """
     ambilu_set_type ambilu_set_ordering_type ambagg_set_strongest ambagg_set_min_aggregate_size
     hashgemm_set_accumulator mat_mult_mask_sum
     graph_orient graph_transpose graph_permute prune_rows pow_entries mask_entries mult_or count_triangles breadth_first markov_cluster
-    shift_to_sum scale_to_sum get_top
+    shift_to_sum scale_to_sum get_top page_rank hits random_walk_with_restart
 """.split()
-_CLASSES = ["MatBatch", "GraphConv"]
-_ARRAYS = ["Operator", "sddmm", "solve", "spmm"]
+_CLASSES = ["MatBatch", "GraphConv", "GraphIteration"]
+_ARRAYS = ["Operator", "pagerank", "sddmm", "solve", "spmm"]
 __all__ = ["init", "library_path"] + _FUNCTIONS + _CLASSES + _ARRAYS
 _extension = None
 

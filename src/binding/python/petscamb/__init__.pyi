@@ -84,6 +84,33 @@ def markov_cluster(
 def shift_to_sum(z: Vec, sum: complex = 1, where: Optional[Vec] = None, weight: Optional[float] = None, x: Optional[Vec] = None) -> float: ...
 def scale_to_sum(z: Vec, sum: complex = 1, x: Optional[Vec] = None) -> Tuple[float, bool]: ...
 def get_top(x: Vec, k: int) -> Tuple[numpy.ndarray, numpy.ndarray]: ...
+def page_rank(A: Mat, ranks: Optional[Vec] = None, iteration: Optional[GraphIteration] = None) -> Vec: ...
+def hits(A: Mat, authorities: Optional[Vec] = None, hubs: Optional[Vec] = None, iteration: Optional[GraphIteration] = None) -> Tuple[Vec, Vec]: ...
+def random_walk_with_restart(A: Mat, seeds: Sequence[int], iteration: Optional[GraphIteration] = None) -> Mat: ...
+
+class GraphIteration:
+    damping: float
+    tol: float
+    max_it: int
+    dangling: str
+    order: str
+    monitor: Optional[Callable[[int, float], Any]]
+    @property
+    def its(self) -> int: ...
+    @property
+    def change(self) -> float: ...
+    @property
+    def reason(self) -> str: ...
+    def __init__(
+        self,
+        damping: Optional[float] = None,
+        tol: Optional[float] = None,
+        max_it: Optional[int] = None,
+        dangling: Optional[str] = None,
+        order: Optional[str] = None,
+        monitor: Optional[Callable[[int, float], Any]] = None,
+    ) -> None: ...
+    def initialize(self) -> None: ...
 
 class MatBatch(Object):
     def __enter__(self: _Self) -> _Self: ...
@@ -133,6 +160,16 @@ def solve(
     rtol: float = 1e-8,
     max_it: Optional[int] = None,
     prefix: Optional[str] = None,
+) -> Union[Vec, numpy.ndarray]: ...
+def pagerank(
+    A: Union[Mat, _Sparse],
+    damping: float = 0.85,
+    tol: Optional[float] = None,
+    max_it: Optional[int] = None,
+    dangling: str = "restart",
+    order: str = "natural",
+    monitor: Optional[Callable[[int, float], Any]] = None,
+    type: str = "amb",
 ) -> Union[Vec, numpy.ndarray]: ...
 
 class Operator:

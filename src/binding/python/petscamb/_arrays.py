@@ -217,6 +217,45 @@ def solve(A, b, x0=None, type="amb", ksp_type=None, pc_type=None, rtol=1e-8, max
         return solution if isinstance(b, PETSc.Vec) else solution.getArray().copy()
 
 
+def pagerank(A, damping=0.85, tol=None, max_it=None, dangling="restart", order="natural", monitor=None, type="amb"):
+    """Compute the PageRank of the vertices of a graph.
+
+    Parameters
+    ----------
+    A : Mat or sparse matrix of SciPy, shape (n, n)
+        An entry (i, j) is the weight of the edge from i to j, not negative.
+    damping, tol, max_it, dangling, order, monitor : optional
+        The parameters of `GraphIteration`.
+    type : str, optional
+        The type of PETSc for a matrix of SciPy.
+
+    Returns
+    -------
+    Vec or numpy.ndarray, shape (n,)
+        A Vec if `A` is a Mat.
+
+    Raises
+    ------
+    TypeError
+        `A` is neither of these.
+    ValueError
+        `dangling` or `order` is no word of `GraphIteration`.
+    ArithmeticError
+        The iteration did not converge.
+    PETSc.Error
+        The matrix is not square, or a weight or a parameter is out of its range.
+    """
+    iteration = _amb.GraphIteration(damping, tol, max_it, dangling, order, monitor)
+    with _Copies() as copies:
+        ranks = _amb.page_rank(copies(_sparse(A, "A", type), A), iteration=iteration)
+        copies(ranks, ranks if isinstance(A, PETSc.Mat) else None)
+        if iteration.reason.startswith("diverged"):
+            raise ArithmeticError("no convergence after %d iterations: the change is %g" % (iteration.its, iteration.change))
+        if isinstance(A, PETSc.Mat):
+            return ranks
+        return ranks.getArray().real.copy()
+
+
 class Operator:
     """A matrix, a Krylov method or a preconditioner of PETSc as a linear operator of SciPy.
 
