@@ -15,6 +15,7 @@
 # make site    the pages and the manual pages as HTML; SHOTS=DIR writes a picture of each page
 # make results tables and plots of docs/results from its raw results
 # make where   prints the path of the library
+# make python  builds the Python package and prints its folder, for PYTHONPATH; PYTHON=/usr/bin/python3 names an interpreter with petsc4py and Cython
 # make install library, header, tool, manual page, petscamb.pc and CMake's files into PREFIX (DESTDIR and LIBDIR honoured); make uninstall removes them
 # make help    prints these lines
 # make clean   removes what was built; make distclean also the configurations
@@ -26,7 +27,7 @@ PYTHON ?= python3
 .SUFFIXES:
 .SECONDARY:
 .DELETE_ON_ERROR:
-.PHONY: all lib bin examples programs run test test-complex test-int64 test-single check check-deep check-sanitizers check-petsc check-petsc-build check-mutants check-clients check-differ accuracy soak site results where FORCE install uninstall help clean distclean cuda-check cuda-float
+.PHONY: all lib bin examples programs run test test-complex test-int64 test-single check check-deep check-sanitizers check-petsc check-petsc-build check-mutants check-clients check-differ accuracy soak site results where python FORCE install uninstall help clean distclean cuda-check cuda-float
 
 unconfigured := help clean distclean test-complex test-int64 test-single
 # names the build that was made last; with --build-dir in that folder
@@ -270,6 +271,12 @@ results:
 where: $(LIB)
 	@echo $(call quote,$(abspath $(LIB)))
 
+# two tests run this target, and the lock lets one of them build at a time
+python: $(LIB)
+	@folder=$$(realpath $(B)) && PETSC_DIR=$(call quote,$(AMB_PETSC_DIR)) PETSC_ARCH=$(call quote,$(AMB_PETSC_ARCH)) flock $(B)/conf.mk $(PYTHON) src/binding/python/setup.py -q build \
+	  --build-base "$$folder/python-build" --build-lib "$$folder/python" >$(B)/python.log 2>&1 || { cat $(B)/python.log >&2; exit 1; }
+	@realpath $(B)/python
+
 # A PREFIX serves one configuration for each suffix, of which it keeps a note: the library of another one would be found by the programs of this one
 LIBDIR   ?= lib
 dest     := $(DESTDIR)$(PREFIX)
@@ -342,6 +349,6 @@ help:
 	@sed -n '2,/^$$/s/^# \{0,1\}//p' $(firstword $(MAKEFILE_LIST))
 
 clean:
-	@rm -rf $(link) $(foreach d,obj lib bin test examples cuda-check float petsc site,$(or $(PETSCAMB_BUILDS),build)/*/$d)
+	@rm -rf $(link) $(foreach d,obj lib bin test examples cuda-check float petsc python python-build site,$(or $(PETSCAMB_BUILDS),build)/*/$d)
 distclean:
 	@rm -rf $(link) $(or $(PETSCAMB_BUILDS),build)

@@ -9,6 +9,7 @@ import shutil
 from ambsys import Stop, install, installer
 
 OLDEST = (3, 18)
+PYTHON_BUILDS = (("import Cython", "cython3"), ("import setuptools", "python3-setuptools"), ("import sysconfig; open(sysconfig.get_path('include') + '/Python.h')", "python3-dev"))
 UNPACKERS = (("zlib.h", "zlib1g-dev"), ("lzma.h", "liblzma-dev"), ("bzlib.h", "libbz2-dev"))  # for compressed files
 PRIVATE = ("petscimpl.h", "matimpl.h")
 ADVICE = ("Name another with PETSC_DIR=... PETSC_ARCH=..., or let configure.py build one: ./configure.py --download-petsc")
@@ -211,7 +212,8 @@ def tools(log):
 
 
 def complete(petsc, log, allowed):
-    """Packages that the PETSc found leaves wanting: MPI, the libraries for compressed files and, for the distribution's PETSc, its examples and its petsc4py."""
+    """Packages that the PETSc found leaves wanting: MPI, the libraries for compressed files and, for the distribution's PETSc, its examples, its petsc4py and what builds
+    the Python package."""
     needed, wished = [], []
     if not petsc.compiler():
         needed += tools(log) + ["libopenmpi-dev"]
@@ -229,6 +231,9 @@ def complete(petsc, log, allowed):
             wished.append("libpetsc%d.%d-dev-examples" % petsc.version[:2])
         if not os.path.exists(os.path.join(petsc.libdir, "python3", "dist-packages", "petsc4py")):
             wished.append("python3-petsc4py-%s%s%d.%d" % (("64-" if petsc.index == 64 else "", petsc.scalar) + petsc.version[:2]))
+        for test, package in PYTHON_BUILDS:
+            if log.capture(["/usr/bin/python3", "-c", test])[0]:
+                wished.append(package)
     if wished:
         try:
             install(wished, log, allowed)

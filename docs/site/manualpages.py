@@ -169,13 +169,8 @@ def bindings():
     for path in glob.glob(os.path.join(ROOT, "src", "binding", "fortran", "petscamb.F90")):
         with open(path, encoding="utf-8") as file:
             fortran.update((name, "call %s(%s)" % (name, arguments)) for name, arguments in re.findall(r"^  subroutine (\w+)\((.*?)\)$", file.read(), re.M))
-    for path in glob.glob(os.path.join(ROOT, "src", "binding", "python", "petscamb", "__init__.py")):
-        with open(path, encoding="utf-8") as file:
-            for name, arguments, body in re.findall(r"^def ([a-z]\w*)\((.*?)\):\n((?:    .*\n|\n)*)", file.read(), re.M):
-                python.update((one, "petscamb.%s(%s)" % (name, arguments)) for one in re.findall(r'_(?:call|set)\("(\w+)"|library\.(\w+)\(', body) for one in one if one)
-    for one, other in (("PetscAMBInitializePackage", "PetscAMBInitializePackageVersion"), ("MatShadowGetFigure", "MatShadowGetFigureAt")):  # done by the same function
-        if other in python:
-            python.setdefault(one, python[other])
+    with open(os.path.join(ROOT, "docs", "python.md"), encoding="utf-8") as file:
+        python.update((name, "petscamb.%s" % signature) for signature, name in re.findall(r"^\| `([\w.]+\(.*\))` \| `(\w+)\(\)` \|$", file.read(), re.M))
     for folder in ("src/ksp/examples", "tool", "tool/graph", "bench", "test/*"):
         for path in sorted(glob.glob(os.path.join(ROOT, *folder.split("/"), "*.c"))):
             with open(path, encoding="utf-8") as file:

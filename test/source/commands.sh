@@ -129,7 +129,7 @@ make() {
   case $* in
   "-s where") echo "$library" ;;
   "-s examples") ;; # built with the tests
-  "install PREFIX="*) (cd "$root" && env -u MAKEFLAGS -u MAKELEVEL -u TESTS -u PETSC_DIR -u PETSC_ARCH -u PETSC_OPTIONS make BUILD="$(basename "$build")" "$@") ;;
+  "install PREFIX="* | "-s python PYTHON="*) (cd "$root" && env -u MAKEFLAGS -u MAKELEVEL -u TESTS -u PETSC_DIR -u PETSC_ARCH -u PETSC_OPTIONS make BUILD="$(basename "$build")" "$@") ;;
   *) return 2 ;;
   esac
 }
@@ -155,7 +155,8 @@ export compiler
 import os, petsc4py
 petsc4py.init()
 from petsc4py import PETSc
-import scipy, matplotlib
+import scipy, matplotlib, Cython, setuptools, sysconfig
+assert os.path.exists(sysconfig.get_path('include') + '/Python.h')
 assert os.path.realpath(petsc4py.get_config()['PETSC_DIR']) == os.path.realpath('$PETSC_DIR')" 2>/dev/null && there="$there python"
 [ "${1:-}" = slow ] && there="$there slow"
 complex=no
