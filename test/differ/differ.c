@@ -5,7 +5,7 @@ static char help[] = "Random sequences of PETSc calls on matrices of the type un
   -differ_length <20>    operations of a sequence\n\
   -differ_seconds <0>    an end to all before that number, if it is not 0\n\
   -differ_list           print the sequences and do not run them\n\
-  -differ_run <file>     run the sequences in that file, a line each: the seed of the pool, then OPERATION:SEED for each operation\n\
+  -differ_run <file>     run the sequences in that file, a line each: the seed of the pool, then OPERATION:SEED for each operation; with -differ_seed, then the others\n\
   -differ_third <type>   with which the type under test may agree instead of AIJ; aijcusparse if the type under test lives on a GPU\n\
   -differ_talk           name each operation before it is applied\n";
 
@@ -395,12 +395,12 @@ int main(int argc, char **argv)
   PetscInt       count = 10, length = 20, first = 1, run = 0;
   PetscReal      seconds = 0;
   PetscLogDouble begin, now;
-  PetscBool      list, given, good = PETSC_TRUE;
+  PetscBool      list, given, drawn, good = PETSC_TRUE;
   char           path[PETSC_MAX_PATH_LEN];
 
   PetscCall(PetscMallocSetDebug(PETSC_FALSE, PETSC_TRUE)); /* counts what is allocated, and fills it with what is no number */
   PetscCall(TestInitialize(&argc, &argv, help));
-  PetscCall(PetscOptionsGetInt(NULL, NULL, "-differ_seed", &first, NULL));
+  PetscCall(PetscOptionsGetInt(NULL, NULL, "-differ_seed", &first, &drawn));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-differ_sequences", &count, NULL));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-differ_length", &length, NULL));
   PetscCall(PetscOptionsGetReal(NULL, NULL, "-differ_seconds", &seconds, NULL));
@@ -427,18 +427,18 @@ int main(int argc, char **argv)
     }
     PetscCall(PetscFree(line));
     fclose(file);
-  } else {
-    for (; run < count && good; run++) {
-      Draw((uint64_t)(first + run), (int)length, q);
-      if (list) {
-        PetscCall(Print(q));
-        continue;
-      }
-      PetscCall(RunAndReport(q, &good));
-      PetscCall(PetscTime(&now));
-      PetscCallMPI(MPI_Bcast(&now, 1, MPI_DOUBLE, 0, PETSC_COMM_WORLD));
-      if (seconds > 0 && now - begin > seconds) count = run + 1;
+  }
+  for (PetscInt k = 0; k < count && good && (drawn || !given); k++) {
+    Draw((uint64_t)(first + k), (int)length, q);
+    if (list) {
+      PetscCall(Print(q));
+      continue;
     }
+    PetscCall(RunAndReport(q, &good));
+    run++;
+    PetscCall(PetscTime(&now));
+    PetscCallMPI(MPI_Bcast(&now, 1, MPI_DOUBLE, 0, PETSC_COMM_WORLD));
+    if (seconds > 0 && now - begin > seconds) count = k + 1;
   }
   if (good && !list) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "ok %" PetscInt_FMT " sequences\n", run));
   if (DifferThird()) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "excused %" PetscInt_FMT " operations in which AIJ and the third type differ\n", excused));

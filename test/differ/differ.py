@@ -195,35 +195,29 @@ def listed(tester, setting, seed, length):
     return next(line.split() for line in lines if line.startswith("%d " % seed))
 
 
-def old_failures(tester, setting, report, seconds):
-    """The sequences of test/differ/differ.seeds, one process for all of them; are they good?"""
-    failure, lines = tester.run(setting, ["-differ_run", SEEDS])
-    report.ran(lines)
-    if not failure:
-        return True
+def old_sequences():
+    """The words of the sequences of test/differ/differ.seeds."""
     with open(SEEDS) as file:
-        words = next((line.split() for line in file if begun(lines) and line.split()[:1] == [str(begun(lines)[-1])]), None)
-    if words:
-        examine(tester, setting, "%s of differ.seeds" % words[0], words[0], words[1:], failure, report, seconds)
-    else:
-        report.bad(setting, "0", [], failure, lines)
-    return False
+        return [line.split() for line in file if line.strip() and not line.startswith("#")]
 
 
 def work(tester, setting, args, until, report):
-    """Run the sequences of one setting; after a failure the next seed goes on."""
-    begin, found = time.time(), 0
-    if not old_failures(tester, setting, report, args.shrink):
-        return
+    """Run the sequences of one setting; after a failure the next seed goes on. The first process runs those of differ.seeds too, before the others."""
+    begin, found, old, file = time.time(), 0, old_sequences(), ["-differ_run", SEEDS]
     first, last = setting.seed, setting.seed + max(1, args.sequences // setting.ranks)
     seed = first
     while seed < last and (time.time() < until or seed == first):  # one sequence at least, however little time is left
-        failure, lines = tester.run(setting, ["-differ_seed", str(seed), "-differ_sequences", str(last - seed), "-differ_length", str(args.length), "-differ_seconds", "%.0f" % max(1, until - time.time())])
+        failure, lines = tester.run(setting, file + ["-differ_seed", str(seed), "-differ_sequences", str(last - seed), "-differ_length", str(args.length), "-differ_seconds", "%.0f" % max(1, until - time.time())])
         report.ran(lines)
         seeds = begun(lines)
         if failure and not seeds:
             report.bad(setting, "0", [], failure, lines)
             return
+        if file and failure and len(seeds) <= len(old):
+            words = old[len(seeds) - 1]
+            examine(tester, setting, "%s of differ.seeds" % words[0], words[0], words[1:], failure, report, args.shrink)
+            return
+        seeds, file = seeds[len(old) * bool(file):], []
         seed = seeds[-1] + 1
         if not failure:
             break
