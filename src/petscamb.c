@@ -39,6 +39,7 @@ extern const MatShadowExchange MatHaloExchange;
 #endif
 
 static PetscBool initialized = PETSC_FALSE;
+static PetscErrorCode (*create_aij)(Mat); /* of MATSEQAIJ, after the types of petsc-amb are registered */
 
 /* Asks PETSc for sizes by name, because the constants of another build mean other types */
 static PetscErrorCode PetscAMBCheckType(const char name[], size_t expected, const char what[])
@@ -109,7 +110,7 @@ static PetscErrorCode PetscAMBCheckGPUAwareMPI(void)
   Level: developer
 
   Note:
-  A program does not call this function. It also prints the table of -petscamb_view.
+  A program does not call this function: petsc-amb cannot be initialized again before `PetscFinalize()`. It also prints the table of -petscamb_view.
 
 .seealso: `PetscAMBInitializePackage()`
 @*/
@@ -140,6 +141,7 @@ PetscErrorCode PetscAMBFinalizePackage(void)
   Errors:
 + `PETSC_ERR_SUP`              - the library was built for another version of PETSc, for other sizes of `PetscInt`, `PetscReal` or `PetscScalar`, for another MPI, or the program was compiled with the header of another version
 . `PETSC_ERR_ARG_UNKNOWN_TYPE` - the value of -petscamb_for_aij is no type
+. `PETSC_ERR_ORDER`            - the program has called `PetscAMBFinalizePackage()`
 - `PETSC_ERR_USER_INPUT`       - -mat_mpiaij_type, which PETSc does not have, names a type of petsc-amb
 
   Example:
@@ -155,15 +157,18 @@ PetscErrorCode PetscAMBFinalizePackage(void)
 PetscErrorCode(PetscAMBInitializePackage)(void)
 {
   PetscMPIInt size;
+  PetscErrorCode (*create)(Mat);
 
   PetscFunctionBegin;
   if (initialized) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscAMBCheckPETSc());
+  PetscCall(MatInitializePackage());
+  PetscCall(PetscFunctionListFind(MatList, MATSEQAIJ, &create));
+  PetscCheck(create != create_aij, PETSC_COMM_WORLD, PETSC_ERR_ORDER, "PetscAMBFinalizePackage() has ended petsc-amb in this run of PETSc; leave that call to PetscFinalize()");
   initialized = PETSC_TRUE;
 #if defined(PETSC_HAVE_CUDA) && !defined(PETSC_HAVE_MPIUNI)
   PetscCall(PetscAMBCheckGPUAwareMPI());
 #endif
-  PetscCall(MatInitializePackage());
   PetscCall(MatShadowOptionsRegister());
   PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
   SysThreadsChoose(size);
@@ -178,6 +183,7 @@ PetscErrorCode(PetscAMBInitializePackage)(void)
   PetscCall(MatShadowReportRegister());
   PetscCall(MatShadowForAIJRegister());
   PetscCall(MatShadowOthersRegister());
+  PetscCall(PetscFunctionListFind(MatList, MATSEQAIJ, &create_aij));
   PetscCall(PetscRegisterFinalize(PetscAMBFinalizePackage));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -475,7 +475,7 @@ int main(int argc, char **argv)
   test:
     requires: !complex
     nsize: {{1 2 3}}
-    args: -mat_type {{aij amb}} -malloc_debug -malloc_dump
+    args: -mat_type {{aij amb}} -malloc_dump
     checks: 6
 
   test:

@@ -1084,7 +1084,7 @@ int main(int argc, char **argv)
     suffix: threads
     nsize: 2
     env: OMP_NUM_THREADS=3
-    args: -mat_type {{aij amb}}
+    args: -mat_type {{aij amb}} -malloc_dump
     checks: 219
 
 TEST*/

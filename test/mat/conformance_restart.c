@@ -59,6 +59,10 @@ static PetscErrorCode Once(int argc, char **argv, PetscInt round)
   PetscCall(TestDiffMat(&d, A, R));
   PetscCall(DefaultGAMG(&d, R));
   PetscCall(TestDestroy(&A, &R));
+  if (round == 2) {
+    PetscCall(PetscAMBFinalizePackage());
+    TestExpectError(&d, PETSC_ERR_ORDER, "leave that call to PetscFinalize()", PetscAMBInitializePackage());
+  }
   PetscCall(TestReport(name[round], &d));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

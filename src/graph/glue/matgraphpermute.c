@@ -89,6 +89,40 @@ static PetscErrorCode PermuteRows(Mat A, const GraphRows *rows, const PetscInt r
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The permuted matrix; rowposition, position, column: work space for the local rows, and twice for the columns of the blocks */
+static PetscErrorCode PermuteCreate(Mat A, IS rows, IS columns, GraphRows *old, PetscInt n, PetscInt rowposition[], PetscInt position[], PetscInt column[], Mat *B)
+{
+  MatAIJSizes     size  = {.M = A->rmap->N, .N = A->cmap->N};
+  MatAIJRowBlocks parts = {0, NULL, NULL};
+  PetscBool       seq, same;
+  PetscLayout     owners;
+  MatAIJRows      packed;
+
+  PetscFunctionBegin;
+  PetscCall(PermuteInvert(A, rows, A->rmap, "rows", rowposition));
+  PetscCall(PetscLayoutCompare(A->rmap, A->cmap, &same));
+  PetscCall(PermuteColumns(A, columns, old, same && rows == columns ? rowposition : NULL, position));
+  PetscCall(PetscObjectBaseTypeCompare((PetscObject)A, MATSEQAIJ, &seq));
+  if (seq) {
+    PetscCall(MatCreateSubMatrix(A, rows, columns, MAT_INITIAL_MATRIX, B));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(PetscLogEventBegin(MAT_CreateSubMat, A, 0, 0, 0));
+  PetscCall(ISGetLocalSize(rows, &size.m));
+  PetscCall(ISGetLocalSize(columns, &size.n));
+  PetscCall(ISGetBlockSize(rows, &size.rbs));
+  PetscCall(ISGetBlockSize(columns, &size.cbs));
+  for (int b = 0; b < 2 && old->block[b]; b++) PetscCall(MatAIJGetArrays(old->block[b], &old->csr[b]));
+  PetscCall(PermuteRows(A, old, rowposition, position, n, column, &packed));
+  PetscCall(PetscLayoutCreateFromSizes(PetscObjectComm((PetscObject)A), size.m, size.M, 1, &owners));
+  PetscCall(MatAIJRowBlocksAdd(&packed, owners, n, column, 0, &parts));
+  PetscCall(PetscLayoutDestroy(&owners));
+  PetscCall(MatAIJRowBlocksAssemble(A, ((PetscObject)A)->type_name, &size, &parts, B));
+  PetscCall(MatAIJRowsDestroy(&packed));
+  PetscCall(PetscLogEventEnd(MAT_CreateSubMat, A, 0, 0, 0));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /*@
   MatGraphPermute - gives the vertices of a graph, the rows and columns of a matrix, new numbers and new processes, without a stash of the entries that other processes own
 
@@ -129,13 +163,9 @@ static PetscErrorCode PermuteRows(Mat A, const GraphRows *rows, const PetscInt r
 @*/
 PetscErrorCode MatGraphPermute(Mat A, IS rows, IS columns, Mat *B)
 {
-  MatAIJSizes     size  = {.M = A->rmap->N, .N = A->cmap->N};
-  MatAIJRowBlocks parts = {0, NULL, NULL};
-  PetscBool       seq, same;
-  PetscLayout     owners;
-  GraphRows       old;
-  MatAIJRows      packed;
-  PetscInt       *rowposition, *position, *column, n;
+  GraphRows      old;
+  PetscInt      *rowposition, *position, *column, n;
+  PetscErrorCode ierr;
 
   PetscFunctionBegin;
   PetscValidHeaderSpecific(A, MAT_CLASSID, 1);
@@ -145,26 +175,8 @@ PetscErrorCode MatGraphPermute(Mat A, IS rows, IS columns, Mat *B)
   PetscCall(GraphRowsGet(A, &old));
   n = (PetscInt)old.csr[0].n + (PetscInt)old.csr[1].n;
   PetscCall(PetscMalloc3(A->rmap->n, &rowposition, n, &position, n, &column));
-  PetscCall(PermuteInvert(A, rows, A->rmap, "rows", rowposition));
-  PetscCall(PetscLayoutCompare(A->rmap, A->cmap, &same));
-  PetscCall(PermuteColumns(A, columns, &old, same && rows == columns ? rowposition : NULL, position));
-  PetscCall(PetscObjectBaseTypeCompare((PetscObject)A, MATSEQAIJ, &seq));
-  if (seq) PetscCall(MatCreateSubMatrix(A, rows, columns, MAT_INITIAL_MATRIX, B));
-  else {
-    PetscCall(PetscLogEventBegin(MAT_CreateSubMat, A, 0, 0, 0));
-    PetscCall(ISGetLocalSize(rows, &size.m));
-    PetscCall(ISGetLocalSize(columns, &size.n));
-    PetscCall(ISGetBlockSize(rows, &size.rbs));
-    PetscCall(ISGetBlockSize(columns, &size.cbs));
-    for (int b = 0; b < 2 && old.block[b]; b++) PetscCall(MatAIJGetArrays(old.block[b], &old.csr[b]));
-    PetscCall(PermuteRows(A, &old, rowposition, position, n, column, &packed));
-    PetscCall(PetscLayoutCreateFromSizes(PetscObjectComm((PetscObject)A), size.m, size.M, 1, &owners));
-    PetscCall(MatAIJRowBlocksAdd(&packed, owners, n, column, 0, &parts));
-    PetscCall(PetscLayoutDestroy(&owners));
-    PetscCall(MatAIJRowBlocksAssemble(A, ((PetscObject)A)->type_name, &size, &parts, B));
-    PetscCall(MatAIJRowsDestroy(&packed));
-    PetscCall(PetscLogEventEnd(MAT_CreateSubMat, A, 0, 0, 0));
-  }
+  ierr = PermuteCreate(A, rows, columns, &old, n, rowposition, position, column, B);
   PetscCall(PetscFree3(rowposition, position, column));
+  PetscCall(ierr);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
