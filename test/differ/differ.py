@@ -202,7 +202,7 @@ def old_sequences():
 
 
 def work(tester, setting, args, until, report):
-    """Run the sequences of one setting; after a failure the next seed goes on. The first process runs those of differ.seeds too, before the others."""
+    """Run the sequences of one setting; after a failure the next seed goes on. The first process runs the sequences of differ.seeds too, before the others."""
     begin, found, old, file = time.time(), 0, old_sequences(), ["-differ_run", SEEDS]
     first, last = setting.seed, setting.seed + max(1, args.sequences // setting.ranks)
     seed = first

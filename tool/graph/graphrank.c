@@ -12,7 +12,7 @@ typedef struct {
   PetscLogDouble start;
 } Progress;
 
-/* The time before the first iteration is that of the set-up */
+/* The time before the first iteration is the set-up's */
 static PetscErrorCode RanksMonitor(PetscInt iteration, PetscReal change, void *context)
 {
   Progress      *p = (Progress *)context;

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Builds the extension of petscamb against petsc4py, PETSc and the headers of petsc-amb.
 
-PETSC_DIR and PETSC_ARCH choose the PETSc; by default petsc4py's own. The headers are those of the source tree, else pkg-config's.
+PETSC_DIR and PETSC_ARCH choose the PETSc; by default petsc4py's own. The headers come from the source tree, else from pkg-config.
 The extension links neither PETSc nor petsc-amb: petscamb.init() loads the library before it.
 """
 import os

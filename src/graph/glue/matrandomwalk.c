@@ -92,7 +92,7 @@ static PetscErrorCode WalksMult(Walks *w)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Sets the probabilities that return to the seeds: what the product has lost, or only that of a restart */
+/* Sets the probabilities that return to the seeds: the probability that the product has lost, or only the restart's */
 static PetscErrorCode WalksBack(Walks *w)
 {
   PetscInt first, last;
@@ -173,7 +173,7 @@ static PetscErrorCode WalksGet(Mat A, Walks *w, Mat *walks)
 static PetscErrorCode WalksDestroy(Walks *w)
 {
   PetscFunctionBegin;
-  for (int k = 0; k < 2 && w->X[1]; k++) { /* each product refers to the other matrix, as do those of the local parts */
+  for (int k = 0; k < 2 && w->X[1]; k++) { /* each product refers to the other matrix, as do the products of the local parts */
     Mat local;
 
     PetscCall(MatDenseGetLocalMatrix(w->X[k], &local));

@@ -159,7 +159,7 @@ def solve(A, b, x0=None, type="amb", ksp_type=None, pc_type=None, rtol=1e-8, max
     type : str, optional
         The type of PETSc for a matrix of SciPy.
     ksp_type, pc_type : str, optional
-        The method and the preconditioner, such as "cg" and "gamg"; PETSc's defaults, or those of the options, where they are not given.
+        The method and the preconditioner, such as "cg" and "gamg"; by default the values of the options, or PETSc's.
     rtol : float, optional
         The residual's norm at the end, relative to the norm of b.
     max_it : int, optional
