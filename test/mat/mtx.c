@@ -679,17 +679,23 @@ int main(int argc, char **argv)
 
 /*TEST
 
-  test:
-    nsize: {{1 2 3}}
-    args: -malloc_debug -malloc_dump
+  testset:
     requires: zlib !complex
     checks: 79
+    test:
+      args: -malloc_debug -malloc_dump
+    test:
+      nsize: {{2 3}}
+      args: -malloc_dump
 
-  test:
+  testset:
     suffix: complex
-    nsize: {{1 2 3}}
-    args: -malloc_debug -malloc_dump
     requires: zlib complex
     checks: 84
+    test:
+      args: -malloc_debug -malloc_dump
+    test:
+      nsize: {{2 3}}
+      args: -malloc_dump
 
 TEST*/
