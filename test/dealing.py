@@ -28,9 +28,9 @@ BUILDS = 0.25         # of the cores, for parts that compile
 
 
 def places(cores, gpus):
-    """The number of places: two runs of three processes for each of a few cores, up to 16 processes, since processes of MPI wait for one another, and one for two
+    """The number of places: three runs of three processes for each two of a few cores, up to 16 processes, since processes of MPI wait for one another, and one for two
     processes that share a GPU, up to half of the cores."""
-    return max(cores, min(6 * cores, 16)) + min(cores // 2, len(gpus) * SIDE_BY_SIDE // 2)
+    return max(cores, min(9 * cores // 2, 16)) + min(cores // 2, len(gpus) * SIDE_BY_SIDE // 2)
 
 
 Need = collections.namedtuple("Need", "count alone memory processes", defaults=(1, False, MEMORY, 1))
