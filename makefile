@@ -245,22 +245,12 @@ check-petsc: | $(filter run check test check-deep,$(MAKECMDGOALS))
 # CUDA code is compiled wherever there is a compiler for it; where this PETSc has no CUDA, what includes no PETSc header, that is the kernels. Nothing runs them then: a newer
 # nvcc needs less time if it optimises less, and the host's compiler reads its half only, so that there is no object.
 kernels := $(if $(cuda),$(shell grep -LE '^ *# *include *[<"]petsc' $(cuda)))
-# JOINED=1, for make test: one translation of all C++14 files of a folder, since CUDA's headers are most of a small file. Without it, as in CI, each file needs all its includes.
-joined  := $(if $(JOINED),$(filter-out $(cxx17),$(kernels)))
-cuda-check: $(if $(AMB_CUDA),$(cuda:%.cu=$(B)/obj/%.cu.o),$(patsubst %.cu,$(B)/cuda-check/%.o,$(filter-out $(joined),$(kernels))) $(addsuffix joined.o,$(addprefix $(B)/cuda-check/,$(sort $(dir $(joined))))))
+cuda-check: $(if $(AMB_CUDA),$(cuda:%.cu=$(B)/obj/%.cu.o),$(kernels:%.cu=$(B)/cuda-check/%.o))
 fast = $(eval fast := -Xcompiler -fsyntax-only $(if $(shell $(AMB_NVCC) --help 2>/dev/null | grep -e --Ofast-compile),--Ofast-compile max))$(fast)
 $(B)/cuda-check/%.o: %.cu $(B)/conf.mk
 	$(here)
 	$(call say,NVCC,"$< (compile check)")
 	@$(AMB_NVCC) -c $(NVFLAGS) $(fast) -DSYS_TYPES_GIVEN -Iinclude -Isrc -MMD -MP -o $@ $< && touch $@
-define check_joined
-$(B)/cuda-check/$1joined.o: $2 $(B)/conf.mk
-	$$(here)
-	$$(call say,NVCC,"$1*.cu (compile check)")
-	@printf '#include "%s"\n' $(2:src/%=%) > $$(@:.o=.cu)
-	@$$(AMB_NVCC) -c $$(NVFLAGS) $$(fast) -DSYS_TYPES_GIVEN -Iinclude -Isrc -MMD -MP -o $$@ $$(@:.o=.cu) && touch $$@
-endef
-$(foreach d,$(sort $(dir $(joined))),$(eval $(call check_joined,$d,$(foreach k,$(joined),$(if $(filter $d,$(dir $k)),$k)))))
 
 # for test/kernels/device.sh, which tests the kernels of a library in double in float too: each is compiled once, not by every script that needs it
 cuda-float: $(if $(filter double-real-32,$(AMB_PRECISION)-$(AMB_SCALAR)-$(AMB_INDEX)),$(if $(AMB_CUDA),$(if $(wildcard /dev/nvidiactl),$(kernels:%.cu=$(B)/float/%.cu.o))))
