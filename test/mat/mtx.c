@@ -679,23 +679,17 @@ int main(int argc, char **argv)
 
 /*TEST
 
-  testset:
+  test:
+    nsize: {{1 2 3}}
+    args: -malloc_debug -malloc_dump
     requires: zlib !complex
     checks: 79
-    test:
-      args: -malloc_debug -malloc_dump
-    test:
-      nsize: {{2 3}}
-      args: -malloc_dump
 
-  testset:
+  test:
     suffix: complex
+    nsize: {{1 2 3}}
+    args: -malloc_debug -malloc_dump
     requires: zlib complex
     checks: 84
-    test:
-      args: -malloc_debug -malloc_dump
-    test:
-      nsize: {{2 3}}
-      args: -malloc_dump
 
 TEST*/

@@ -59,8 +59,7 @@ def work(_=0):
             ksp.setOperators(a)
             ksp.setType("cg")
             ksp.getPC().setType(pc)
-            ksp.setNormType(PETSc.KSP.NormType.NONE)
-            ksp.setTolerances(max_it=20)  # as many iterations in each process, whatever rounding does
+            ksp.setTolerances(rtol=1e-10)
             ksp.solve(x, y)
             norms.append(y.norm() * (ksp.getConvergedReason() > 0))
     norms += [a.norm() for a in (shared.matMult(shared), shared.ptap(prolongator))]
