@@ -93,28 +93,28 @@ static __device__ __forceinline__ void KnownAddStretches(const SysScalar *Ba, co
 
 extern __shared__ double2 spgemm_shared[];
 
-static __device__ constexpr int FindLog(int n)
+static __host__ __device__ constexpr int FindLog(int n)
 {
   return n > 1 ? 1 + FindLog(n / 2) : 0;
 }
 
 /* A hash table of columns, two places a word, for scattered columns */
-template <int ROOM, int SLOTS>
-struct Columns {
-  unsigned slot[SLOTS / 2];
-  int      column[ROOM];
+struct ColumnTable {
+  unsigned *slot;
+  int      *column;
+  int       log; /* log2 of the slots */
 
   __device__ __forceinline__ void Begin(int) { }
 
   template <int T>
   __device__ __forceinline__ void Clear(int lane)
   {
-    for (int k = lane; k < SLOTS / 2; k += T) slot[k] = SPGEMM_NOWORD;
+    for (int k = lane; k < 1 << log >> 1; k += T) slot[k] = SPGEMM_NOWORD;
   }
   __device__ __forceinline__ void Insert(int c, int, int k)
   {
     column[k] = c;
-    for (unsigned h = TeamHash((unsigned)c, FindLog(SLOTS));; h = (h + 1) & (SLOTS - 1)) {
+    for (unsigned h = TeamHash((unsigned)c, log);; h = (h + 1) & ((1u << log) - 1)) {
       unsigned      *to    = slot + h / 2;
       const unsigned shift = h % 2 * 16;
       unsigned       seen  = *(volatile unsigned *)to;
@@ -131,7 +131,7 @@ struct Columns {
   {
     const unsigned short *place = (const unsigned short *)slot;
 
-    for (unsigned h = TeamHash((unsigned)c, FindLog(SLOTS));; h = (h + 1) & (SLOTS - 1)) {
+    for (unsigned h = TeamHash((unsigned)c, log);; h = (h + 1) & ((1u << log) - 1)) {
       const unsigned position = place[h];
 
       if (position == NO_POSITION) return -1;
@@ -140,24 +140,37 @@ struct Columns {
   }
 };
 
+template <int ROOM, int SLOTS>
+struct Columns {
+  unsigned slot[SLOTS / 2];
+  int      column[ROOM];
+
+  __device__ __forceinline__ ColumnTable Finder(void)
+  {
+    ColumnTable table = {slot, column, FindLog(SLOTS)};
+
+    return table;
+  }
+};
+
 /* A hash table of words: word below, bits above; and the entries before it. Lanes with columns of one word share a slot. */
-template <int SLOTS>
-struct Words {
-  unsigned long long slot[SLOTS];
-  unsigned short     before[SLOTS];
+struct WordTable {
+  unsigned long long *slot;
+  unsigned short     *before;
+  int                 log; /* log2 of the slots */
 
   __device__ __forceinline__ void Begin(int) { }
 
   template <int T>
   __device__ __forceinline__ void Clear(int lane)
   {
-    for (int k = lane; k < SLOTS / 2; k += T) ((ulonglong2 *)slot)[k] = make_ulonglong2(SPGEMM_NOWORD, SPGEMM_NOWORD);
+    for (int k = lane; k < 1 << log >> 1; k += T) ((ulonglong2 *)slot)[k] = make_ulonglong2(SPGEMM_NOWORD, SPGEMM_NOWORD);
   }
   __device__ __forceinline__ void Insert(int c, int previous, int k)
   {
     const unsigned w = (unsigned)c >> 5;
 
-    for (unsigned h = TeamHash(w, FindLog(SLOTS));; h = (h + 1) & (SLOTS - 1)) {
+    for (unsigned h = TeamHash(w, log);; h = (h + 1) & ((1u << log) - 1)) {
       unsigned *key  = (unsigned *)(slot + h);
       unsigned  seen = *(volatile unsigned *)key;
 
@@ -172,12 +185,12 @@ struct Words {
   __device__ __forceinline__ int Find(int c) const
   {
     const unsigned     w     = (unsigned)c >> 5;
-    unsigned           h     = TeamHash(w, FindLog(SLOTS)), bits;
+    unsigned           h     = TeamHash(w, log), bits;
     unsigned long long found = slot[h];
 
     while ((unsigned)found != w) {
       if ((unsigned)found == SPGEMM_NOWORD) return -1;
-      h     = (h + 1) & (SLOTS - 1);
+      h     = (h + 1) & ((1u << log) - 1);
       found = slot[h];
     }
     bits = (unsigned)(found >> 32);
@@ -185,29 +198,42 @@ struct Words {
   }
 };
 
-/* All words from the first column's on, if they are few */
-template <int WORDS>
-struct Window {
-  unsigned       bits[WORDS], begin;
-  unsigned short before[WORDS];
+template <int SLOTS>
+struct Words {
+  unsigned long long slot[SLOTS];
+  unsigned short     before[SLOTS];
 
-  __device__ __forceinline__ void Begin(int c) { begin = (unsigned)c >> 5; }
+  __device__ __forceinline__ WordTable Finder(void)
+  {
+    WordTable table = {slot, before, FindLog(SLOTS)};
+
+    return table;
+  }
+};
+
+/* All words from the first column's on, if they are few */
+struct WordWindow {
+  unsigned       *bits, *begin;
+  unsigned short *before;
+  int             words;
+
+  __device__ __forceinline__ void Begin(int c) { *begin = (unsigned)c >> 5; }
 
   template <int T>
   __device__ __forceinline__ void Clear(int lane)
   {
-    for (int k = lane; k < WORDS; k += T) bits[k] = 0;
+    for (int k = lane; k < words; k += T) bits[k] = 0;
   }
   __device__ __forceinline__ void Insert(int c, int previous, int k)
   {
-    const unsigned w = ((unsigned)c >> 5) - begin;
+    const unsigned w = ((unsigned)c >> 5) - *begin;
 
     atomicOr(bits + w, 1u << (c & 31));
     if ((previous ^ c) >> 5) before[w] = (unsigned short)k;
   }
   __device__ __forceinline__ int Find(int c) const
   {
-    const unsigned w = ((unsigned)c >> 5) - begin, has = w < WORDS ? bits[w] : 0;
+    const unsigned w = ((unsigned)c >> 5) - *begin, has = w < (unsigned)words ? bits[w] : 0;
 
     return has >> (c & 31) & 1 ? before[w] + __popc(has & ((1u << (c & 31)) - 1)) : -1;
   }
@@ -215,13 +241,13 @@ struct Window {
 
 /* Enters a row's or part's columns, and zeroes its sums */
 template <int T, class FINDER>
-static __device__ __forceinline__ void FindPrepare(const int *Cj, int size, int lane, FINDER *finder, SysScalar *sum)
+static __device__ __forceinline__ void FindPrepare(const int *Cj, int size, int lane, FINDER finder, SysScalar *sum)
 {
-  if (lane == 0 && size) finder->Begin(Cj[0]);
-  finder->template Clear<T>(lane);
+  if (lane == 0 && size) finder.Begin(Cj[0]);
+  finder.template Clear<T>(lane);
   __syncwarp();
   for (int k = lane; k < size; k += T) {
-    finder->Insert(Cj[k], k ? Cj[k - 1] : -1, k);
+    finder.Insert(Cj[k], k ? Cj[k - 1] : -1, k);
     sum[k] = 0;
   }
   __syncwarp();
@@ -229,13 +255,13 @@ static __device__ __forceinline__ void FindPrepare(const int *Cj, int size, int 
 
 /* Uses kept places */
 struct Known {
-  Stretch stretch[SYS_WARP];
+  Stretch *stretch; /* one a lane */
 
   static __device__ __forceinline__ int Find(int place) { return place; }
 };
 
 template <int T>
-static __device__ __forceinline__ void FindPrepare(const int *, int size, int lane, Known *, SysScalar *sum)
+static __device__ __forceinline__ void FindPrepare(const int *, int size, int lane, const Known &, SysScalar *sum)
 {
   for (int k = lane; k < size; k += T) sum[k] = 0;
   __syncwarp();

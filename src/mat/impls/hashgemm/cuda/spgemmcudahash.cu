@@ -12,23 +12,26 @@
 /* A slot of the table: word below, bits above */
 typedef unsigned long long Slot;
 
-#define NO_SLOT          ((Slot)SPGEMM_NOWORD)
-#define HASH_LARGEST_LOG 12 /* log2 of the largest table's slots */
+#define NO_SLOT           ((Slot)SPGEMM_NOWORD)
+#define HASH_LARGEST_LOG  12   /* log2 of the largest table's slots */
+#define HASH_LARGEST_LIST 4096 /* words in its team's list */
+
+/* LOG of kernels whose launch decides on the table's size */
+#define ANY_LOG 0
 
 /* Threads of a block, and its teams; with large tables a block is one warp */
-#define BLOCK(LOG)    ((LOG) > 10 ? SYS_WARP : 128)
+#define BLOCK(LOG)    ((LOG) == ANY_LOG || (LOG) > 10 ? SYS_WARP : 128)
 #define TEAMS(T, LOG) (BLOCK(LOG) / (T))
 
 extern __shared__ double2 spgemm_shared[];
 
-/* Returns a word's slot, inserting it if new. The table never fills up. */
-template <int LOG>
-static __device__ __forceinline__ unsigned HashInsert(Slot *table, unsigned word, bool *is_new)
+/* Returns a word's slot in a table of 2^log, inserting it if new. The table never fills up. */
+static __device__ __forceinline__ unsigned HashInsert(Slot *table, int log, unsigned word, bool *is_new)
 {
-  unsigned h = TeamHash(word, LOG);
+  unsigned h = TeamHash(word, log);
 
   *is_new = false;
-  for (;; h = (h + 1) & ((1u << LOG) - 1)) {
+  for (;; h = (h + 1) & ((1u << log) - 1)) {
     unsigned *key  = (unsigned *)(table + h);
     unsigned  seen = *(volatile unsigned *)key;
 
@@ -51,13 +54,13 @@ static __device__ __forceinline__ int HashAddBits(Slot *slot, unsigned bits)
   return bits & ~*(volatile unsigned *)to ? __popc(bits & ~atomicOr(to, bits)) : 0;
 }
 
-template <int T, int LOG>
-static __device__ __forceinline__ void HashClear(Slot *table, int lane)
+template <int T>
+static __device__ __forceinline__ void HashClear(Slot *table, int log, int lane)
 {
   ulonglong2 *to = (ulonglong2 *)table;
 
 #pragma unroll 4
-  for (int k = lane; k < (1 << LOG) / 2; k += T) to[k] = make_ulonglong2(NO_SLOT, NO_SLOT);
+  for (int k = lane; k < (1 << log) / 2; k += T) to[k] = make_ulonglong2(NO_SLOT, NO_SLOT);
 }
 
 /* ---- How many entries ---- */
@@ -72,12 +75,12 @@ static __global__ void __launch_bounds__(BLOCK(LOG)) HashCountKernel(SpgemmOpera
   const int       row = at < n ? rows[at] : -1, begin = row < 0 ? 0 : P.Ai[row], end = row < 0 ? 0 : P.Ai[row + 1];
   int             sum = 0, words;
 
-  HashClear<T, LOG>(table, lane);
+  HashClear<T>(table, LOG, lane);
   if (lane == 0) *count = 0;
   __syncwarp();
   TeamForWords<T>(P, begin, end, lane, [&](unsigned word, unsigned bits) {
     bool           is_new;
-    const unsigned slot = HashInsert<LOG>(table, word, &is_new);
+    const unsigned slot = HashInsert(table, LOG, word, &is_new);
 
     if (is_new) {
       const int to = atomicAdd(count, 1);
@@ -154,8 +157,7 @@ static __device__ void HashSortList(unsigned *list, int words, int lane)
 }
 
 /* Writes a row of many words directly to the result */
-template <int LOG>
-static __device__ void HashWriteLongPattern(const Slot *table, unsigned *list, int words, int lane, int *Cj)
+static __device__ void HashWriteLongPattern(const Slot *table, int log, unsigned *list, int words, int lane, int *Cj)
 {
   HashSortList(list, words, lane);
   for (int k0 = 0; k0 < words; k0 += SYS_WARP) {
@@ -163,10 +165,10 @@ static __device__ void HashWriteLongPattern(const Slot *table, unsigned *list, i
     int      until;
 
     if (k0 + lane < words) {
-      unsigned h = TeamHash(list[k0 + lane], LOG);
+      unsigned h = TeamHash(list[k0 + lane], log);
 
       key = list[k0 + lane];
-      while ((unsigned)table[h] != key) h = (h + 1) & ((1u << LOG) - 1);
+      while ((unsigned)table[h] != key) h = (h + 1) & ((1u << log) - 1);
       bits = (unsigned)(table[h] >> 32);
     }
     __syncwarp();
@@ -204,8 +206,8 @@ static __device__ __forceinline__ void HashWriteColumns(const unsigned key[R], c
 }
 
 /* Sorts the list's words and writes the columns; the table becomes the buffer */
-template <int T, int LOG, int R>
-static __device__ __forceinline__ void HashWritePattern(Slot *table, const unsigned *list, int words, int lane, int size, int *Cj)
+template <int T, int R>
+static __device__ __forceinline__ void HashWritePattern(Slot *table, int log, const unsigned *list, int words, int lane, int size, int *Cj)
 {
   unsigned key[R], bits[R];
 
@@ -216,73 +218,84 @@ static __device__ __forceinline__ void HashWritePattern(Slot *table, const unsig
   for (int r = 0; r < R; r++) {
     bits[r] = 0;
     if (key[r] != SPGEMM_NOWORD) {
-      unsigned h = TeamHash(key[r], LOG);
+      unsigned h = TeamHash(key[r], log);
 
-      while ((unsigned)table[h] != key[r]) h = (h + 1) & ((1u << LOG) - 1);
+      while ((unsigned)table[h] != key[r]) h = (h + 1) & ((1u << log) - 1);
       bits[r] = (unsigned)(table[h] >> 32);
     }
   }
   __syncwarp();
-  HashWriteColumns<T, R>(key, bits, lane, size, (int *)table, (int)(sizeof(Slot) / sizeof(int)) << LOG, Cj);
+  HashWriteColumns<T, R>(key, bits, lane, size, (int *)table, (int)(sizeof(Slot) / sizeof(int)) << log, Cj);
 }
 
 /* Sorts in N words a lane, or in twice as many, up to 16; only rows with more than that in their list are sorted in shared memory */
-template <int T, int LOG, int N, int R>
-static __device__ __forceinline__ void HashWriteRow(Slot *table, unsigned *list, int words, int most, int lane, int size, int *Cj)
+template <int T, int N, int R>
+static __device__ __forceinline__ void HashWriteRow(Slot *table, int log, unsigned *list, int words, int most, int lane, int size, int *Cj)
 {
-  if (most <= N * T) HashWritePattern<T, LOG, N>(table, list, words, lane, size, Cj);
-  else if constexpr (N < R && N < 16) HashWriteRow<T, LOG, 2 * N, R>(table, list, words, most, lane, size, Cj);
-  else if constexpr (R > 16) HashWriteLongPattern<LOG>(table, list, words, lane, Cj);
+  if (most <= N * T) HashWritePattern<T, N>(table, log, list, words, lane, size, Cj);
+  else if constexpr (N < R && N < 16) HashWriteRow<T, 2 * N, R>(table, log, list, words, most, lane, size, Cj);
+  else if constexpr (R > 16) HashWriteLongPattern(table, log, list, words, lane, Cj);
 }
 
+/* log and listed: log2 of the table's slots, and the words in a team's list; constants unless LOG is ANY_LOG */
 template <int T, int LOG, int R>
-static __global__ void __launch_bounds__(BLOCK(LOG)) HashPatternKernel(SpgemmOperands P, const int *rows, int n, const int *Ci, int *Cj)
+static __global__ void __launch_bounds__(BLOCK(LOG)) HashPatternKernel(SpgemmOperands P, const int *rows, int n, int log, unsigned listed, const int *Ci, int *Cj)
 {
   const int lane = (int)threadIdx.x % T, team = (int)threadIdx.x / T, at = (int)blockIdx.x * TEAMS(T, LOG) + team, teams = TEAMS(T, LOG);
-  Slot     *table = (Slot *)spgemm_shared + ((size_t)team << LOG);
-  unsigned *list = (unsigned *)((Slot *)spgemm_shared + ((size_t)teams << LOG)) + team * T * R, *count = (unsigned *)((Slot *)spgemm_shared + ((size_t)teams << LOG)) + teams * T * R + team;
+
+  if (LOG != ANY_LOG) {
+    log    = LOG;
+    listed = T * R;
+  }
+  Slot     *table = (Slot *)spgemm_shared + ((size_t)team << log);
+  unsigned *list = (unsigned *)((Slot *)spgemm_shared + ((size_t)teams << log)) + team * listed, *count = (unsigned *)((Slot *)spgemm_shared + ((size_t)teams << log)) + teams * listed + team;
   const int row = at < n ? rows[at] : -1, begin = row < 0 ? 0 : P.Ai[row], end = row < 0 ? 0 : P.Ai[row + 1];
   const int first = row < 0 ? 0 : Ci[row], size = row < 0 ? 0 : Ci[row + 1] - first;
   int       words, most;
 
-  HashClear<T, LOG>(table, lane);
+  HashClear<T>(table, log, lane);
   if (lane == 0) *count = 0;
   __syncwarp();
   TeamForWords<T>(P, begin, end, lane, [&](unsigned word, unsigned bits) {
     bool           is_new;
-    const unsigned slot = HashInsert<LOG>(table, word, &is_new);
+    const unsigned slot = HashInsert(table, log, word, &is_new);
 
     if (is_new) {
       const unsigned to = atomicAdd(count, 1u);
 
-      if (to < T * R) list[to] = word;
+      if (to < listed) list[to] = word;
     }
     (void)HashAddBits(table + slot, bits);
   });
   __syncwarp();
   words = (int)*count;
   most  = TeamMost<T>(words);
-  HashWriteRow<T, LOG, 1, R>(table, list, words, most, lane, size, Cj + first);
+  HashWriteRow<T, 1, R>(table, log, list, words, most, lane, size, Cj + first);
 }
 
-template <int T, int LOG, int R>
-static constexpr size_t HashPatternShared()
+static constexpr size_t HashPatternShared(int teams, int log, unsigned listed)
 {
-  return TEAMS(T, LOG) * ((sizeof(Slot) << LOG) + sizeof(unsigned) * (T * R + 1));
+  return teams * ((sizeof(Slot) << log) + sizeof(unsigned) * (listed + 1));
 }
 
 size_t SpgemmDeviceHashShared(void)
 {
-  return HashPatternShared<32, HASH_LARGEST_LOG, 128>();
+  return HashPatternShared(1, HASH_LARGEST_LOG, HASH_LARGEST_LIST);
 }
 
 template <int T, int LOG, int R>
 static SysStatus HashLaunchPattern(const SpgemmOperands *P, const int *rows, int n, const int *Ci, int *Cj, cudaStream_t stream)
 {
-  constexpr size_t shared = HashPatternShared<T, LOG, R>();
+  constexpr size_t shared = HashPatternShared(TEAMS(T, LOG), LOG, T * R);
 
-  SPGEMM_FITS(LOG < HASH_LARGEST_LOG ? shared : 0);
-  return SysLaunch(HashPatternKernel<T, LOG, R>, SysBlocks(n, TEAMS(T, LOG)), BLOCK(LOG), shared, stream, *P, rows, n, Ci, Cj);
+  SPGEMM_FITS(shared);
+  return SysLaunch(HashPatternKernel<T, LOG, R>, SysBlocks(n, TEAMS(T, LOG)), BLOCK(LOG), shared, stream, *P, rows, n, LOG, T * R, Ci, Cj);
+}
+
+/* Rows that a warp lists in shared memory */
+static SysStatus HashLaunchLongPattern(const SpgemmOperands *P, int log, unsigned listed, const int *rows, int n, const int *Ci, int *Cj, cudaStream_t stream)
+{
+  return SysLaunch(HashPatternKernel<SYS_WARP, ANY_LOG, 32>, n, SYS_WARP, HashPatternShared(1, log, listed), stream, *P, rows, n, log, listed, Ci, Cj);
 }
 
 /* ---- The pattern of rows with stored words ---- */
@@ -394,8 +407,8 @@ SysStatus SpgemmDeviceHashPattern(const SpgemmOperands *P, const SpgemmKept *kep
   case PATTERN_32_512:
     return HashLaunchPattern<32, 10, 16>(P, rows, n, Ci, Cj, stream);
   case PATTERN_32_1024:
-    return HashLaunchPattern<32, 11, 32>(P, rows, n, Ci, Cj, stream);
+    return HashLaunchLongPattern(P, 11, 1024, rows, n, Ci, Cj, stream);
   default:
-    return HashLaunchPattern<32, HASH_LARGEST_LOG, 128>(P, rows, n, Ci, Cj, stream);
+    return HashLaunchLongPattern(P, HASH_LARGEST_LOG, HASH_LARGEST_LIST, rows, n, Ci, Cj, stream);
   }
 }

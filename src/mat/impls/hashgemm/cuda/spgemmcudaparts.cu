@@ -13,15 +13,73 @@ typedef struct {
   SysScalar          a;
 } Entry;
 
-/* Entries of A are processed in batches */
-template <int ROOM, class FINDER>
-struct PartShared {
-  static constexpr int Batch = 64;
+#define PARTS_BATCH 64 /* entries of A that are processed at a time */
 
-  SysScalar sum[ROOM];
-  Entry     entry[Batch];
-  FINDER    finder;
+/* A warp's shared memory for parts of at most 2^log entries. The rest is the finder's. */
+template <class FINDER>
+struct PartShared {
+  SysScalar *sum;
+  Entry     *entry;
+  FINDER     finder;
 };
+
+/* The words of a window, and log2 of the slots of a table of words or columns, for parts of at most 2^log entries */
+#define WINDOW_WORDS(log) ((1 << (log)) / SPGEMM_PART_NARROW_SHARE)
+#define WORDS_LOG(log)    ((log) + 1 - FindLog(SPGEMM_PART_WORDS_SHARE))
+#define COLUMNS_LOG(log)  ((log) + 1)
+
+static constexpr size_t PartsFinderShared(const WordWindow *, int log)
+{
+  return WINDOW_WORDS(log) * (sizeof(unsigned) + sizeof(unsigned short)) + sizeof(unsigned);
+}
+
+static constexpr size_t PartsFinderShared(const WordTable *, int log)
+{
+  return (sizeof(unsigned long long) + sizeof(unsigned short)) << WORDS_LOG(log);
+}
+
+static constexpr size_t PartsFinderShared(const ColumnTable *, int log)
+{
+  return (sizeof(unsigned short) << COLUMNS_LOG(log)) + (sizeof(int) << log);
+}
+
+static constexpr size_t PartsFinderShared(const Known *, int)
+{
+  return SYS_WARP * sizeof(Stretch);
+}
+
+template <class FINDER>
+static constexpr size_t PartsShared(int log)
+{
+  return (sizeof(SysScalar) << log) + PARTS_BATCH * sizeof(Entry) + PartsFinderShared((const FINDER *)NULL, log);
+}
+
+static __device__ __forceinline__ void PartsFinderAt(void *shared, int log, WordWindow *finder)
+{
+  finder->bits   = (unsigned *)shared;
+  finder->begin  = finder->bits + WINDOW_WORDS(log);
+  finder->before = (unsigned short *)(finder->begin + 1);
+  finder->words  = WINDOW_WORDS(log);
+}
+
+static __device__ __forceinline__ void PartsFinderAt(void *shared, int log, WordTable *finder)
+{
+  finder->log    = WORDS_LOG(log);
+  finder->slot   = (unsigned long long *)shared;
+  finder->before = (unsigned short *)(finder->slot + (1 << finder->log));
+}
+
+static __device__ __forceinline__ void PartsFinderAt(void *shared, int log, ColumnTable *finder)
+{
+  finder->log    = COLUMNS_LOG(log);
+  finder->slot   = (unsigned *)shared;
+  finder->column = (int *)(finder->slot + (1 << finder->log >> 1));
+}
+
+static __device__ __forceinline__ void PartsFinderAt(void *shared, int, Known *finder)
+{
+  finder->stretch = (Stretch *)shared;
+}
 
 /* Collects EACH entries a lane from k0 of A on that reach columns low to high; returns their number */
 template <int EACH>
@@ -183,8 +241,8 @@ static __device__ __forceinline__ void PartsAddEntries(const SpgemmOperands &P, 
   }
 }
 
-template <int MODE, int ROOM, class FINDER>
-static __device__ __forceinline__ void PartsAddBatch(const SpgemmOperands &P, unsigned short *places, int count, int lane, PartShared<ROOM, FINDER> &own)
+template <int MODE, class FINDER>
+static __device__ __forceinline__ void PartsAddBatch(const SpgemmOperands &P, unsigned short *places, int count, int lane, const PartShared<FINDER> &own)
 {
   for (int e0 = 0; e0 < count; e0 += SYS_WARP) {
     Entry entry = {0, 0, 0, 0};
@@ -196,8 +254,7 @@ static __device__ __forceinline__ void PartsAddBatch(const SpgemmOperands &P, un
 }
 
 /* The same by known places; for long rows of B without finding each product's entry */
-template <int ROOM>
-static __device__ __forceinline__ void PartsAddKnown(const SpgemmOperands &P, unsigned short *places, int count, int lane, PartShared<ROOM, Known> &own)
+static __device__ __forceinline__ void PartsAddKnown(const SpgemmOperands &P, unsigned short *places, int count, int lane, const PartShared<Known> &own)
 {
   for (int e0 = 0; e0 < count; e0 += SYS_WARP) {
     const int most  = min(SYS_WARP, count - e0);
@@ -214,18 +271,20 @@ static __device__ __forceinline__ void PartsAddKnown(const SpgemmOperands &P, un
   }
 }
 
-template <int ROOM, class FINDER, int MODE>
-static __device__ __forceinline__ void PartsOne(const SpgemmOperands &P, const SpgemmPart &part, uint2 *list, const SpgemmPlaces &places, const int *Ci, const int *Cj, SysScalar *Ca, int *k_of)
+template <class FINDER, int MODE>
+static __device__ __forceinline__ void PartsOne(const SpgemmOperands &P, int log, const SpgemmPart &part, uint2 *list, const SpgemmPlaces &places, const int *Ci, const int *Cj, SysScalar *Ca, int *k_of)
 {
-  typedef PartShared<ROOM, FINDER> Shared;
-  constexpr int                    EACH = Shared::Batch / SYS_WARP;
-  Shared                          &own  = *(Shared *)spgemm_shared;
-  const int                        lane = (int)threadIdx.x, first = Ci[part.row] + part.first, begin = P.Ai[part.row], end = P.Ai[part.row + 1];
+  constexpr int      EACH = PARTS_BATCH / SYS_WARP;
+  const int          lane = (int)threadIdx.x, first = Ci[part.row] + part.first, begin = P.Ai[part.row], end = P.Ai[part.row + 1];
+  PartShared<FINDER> own;
 
-  FindPrepare<SYS_WARP>(Cj + first, part.entries, lane, &own.finder, own.sum);
+  own.sum   = (SysScalar *)spgemm_shared;
+  own.entry = (Entry *)(own.sum + (1 << log));
+  PartsFinderAt(own.entry + PARTS_BATCH, log, &own.finder);
+  FindPrepare<SYS_WARP>(Cj + first, part.entries, lane, own.finder, own.sum);
   if constexpr (MODE == SPGEMM_KNOWN) {
-    for (unsigned p = 0; p < list->y; p += Shared::Batch) {
-      const int count = (int)min(list->y - p, (unsigned)Shared::Batch);
+    for (unsigned p = 0; p < list->y; p += PARTS_BATCH) {
+      const int count = (int)min(list->y - p, (unsigned)PARTS_BATCH);
 
       PartsLoadBatch<EACH>(P, places, list->x + p, count, lane, own.entry);
       PartsAddKnown(P, places.place, count, lane, own);
@@ -239,7 +298,7 @@ static __device__ __forceinline__ void PartsOne(const SpgemmOperands &P, const S
       if (lane == 0) pairs.x = atomicAdd(places.pair_next, (unsigned)(end - begin));
       pairs.x = __shfl_sync(SYS_ALL_LANES, pairs.x, 0);
     }
-    for (int k0 = begin; k0 < end; k0 += Shared::Batch) {
+    for (int k0 = begin; k0 < end; k0 += PARTS_BATCH) {
       const int count = PartsCollect<EACH>(P, k0, end, whole, low, high, lane, own.entry, MODE == SPGEMM_KEEP ? k_of : NULL);
 
       if (MODE == SPGEMM_KEEP) PartsKeepBatch(places, part.row, pairs.x + pairs.y, k_of, count, lane, own.entry);
@@ -254,10 +313,10 @@ static __device__ __forceinline__ void PartsOne(const SpgemmOperands &P, const S
 }
 
 /* A warp takes parts in order */
-template <int ROOM, class FINDER, int MODE>
-static __global__ void __launch_bounds__(SYS_WARP) PartsKernel(SpgemmOperands P, const SpgemmPart *parts, const int *order, const unsigned *n, unsigned *next, SpgemmPlaces places, const int *Ci, const int *Cj, SysScalar *Ca)
+template <class FINDER, int MODE>
+static __global__ void __launch_bounds__(SYS_WARP) PartsKernel(SpgemmOperands P, int log, const SpgemmPart *parts, const int *order, const unsigned *n, unsigned *next, SpgemmPlaces places, const int *Ci, const int *Cj, SysScalar *Ca)
 {
-  __shared__ int k_of[MODE == SPGEMM_KEEP ? PartShared<ROOM, FINDER>::Batch : 1];
+  __shared__ int k_of[MODE == SPGEMM_KEEP ? PARTS_BATCH : 1];
   const unsigned all = *n;
 
   for (;;) {
@@ -268,41 +327,30 @@ static __global__ void __launch_bounds__(SYS_WARP) PartsKernel(SpgemmOperands P,
     if (p >= all) return;
     const int index = order[p];
     if (places.made && places.made[parts[index].row] != SPGEMM_NOWORD) continue;
-    PartsOne<ROOM, FINDER, MODE>(P, parts[index], places.list + index, places, Ci, Cj, Ca, k_of);
+    PartsOne<FINDER, MODE>(P, log, parts[index], places.list + index, places, Ci, Cj, Ca, k_of);
   }
 }
 
-template <int ROOM, class FINDER, int MODE>
-static SysStatus PartsLaunchMode(const SpgemmOperands *P, int kind, const SpgemmPart *parts, const int *order, unsigned *count, int n, const SpgemmPlaces *places, const int *Ci, const int *Cj, SysScalar *Ca, const cudaStream_t stream[])
+template <class FINDER, int MODE>
+static SysStatus PartsLaunchMode(const SpgemmOperands *P, int kind, int log, const SpgemmPart *parts, const int *order, unsigned *count, int n, const SpgemmPlaces *places, const int *Ci, const int *Cj, SysScalar *Ca, const cudaStream_t stream[])
 {
-  SPGEMM_FITS(sizeof(PartShared<ROOM, FINDER>));
-  return SysLaunch(PartsKernel<ROOM, FINDER, MODE>, n < SPGEMM_PARTS_BLOCKS ? n : SPGEMM_PARTS_BLOCKS, SYS_WARP, sizeof(PartShared<ROOM, FINDER>), stream[kind], *P, parts, order + (int64_t)kind * n, (const unsigned *)count + kind, count + SPGEMM_PART_KINDS + kind, *places, Ci, Cj, Ca);
+  SPGEMM_FITS(PartsShared<FINDER>(FindLog(SPGEMM_PART_ENTRIES)));
+  return SysLaunch(PartsKernel<FINDER, MODE>, n < SPGEMM_PARTS_BLOCKS ? n : SPGEMM_PARTS_BLOCKS, SYS_WARP, PartsShared<FINDER>(log), stream[kind], *P, log, parts, order + (int64_t)kind * n, (const unsigned *)count + kind, count + SPGEMM_PART_KINDS + kind, *places, Ci, Cj, Ca);
 }
 
-template <int ROOM, class FINDER>
-static SysStatus PartsLaunchKind(const SpgemmOperands *P, int kind, const SpgemmPart *parts, const int *order, unsigned *count, int n, int mode, const SpgemmPlaces *places, const int *Ci, const int *Cj, SysScalar *Ca, const cudaStream_t stream[])
+template <class FINDER>
+static SysStatus PartsLaunch(const SpgemmOperands *P, int kind, int log, const SpgemmPart *parts, const int *order, unsigned *count, int n, int mode, const SpgemmPlaces *places, const int *Ci, const int *Cj, SysScalar *Ca, const cudaStream_t stream[])
 {
-  if (mode == SPGEMM_FIND) return PartsLaunchMode<ROOM, FINDER, SPGEMM_FIND>(P, kind, parts, order, count, n, places, Ci, Cj, Ca, stream);
-  if (mode == SPGEMM_KEEP) return PartsLaunchMode<ROOM, FINDER, SPGEMM_KEEP>(P, kind, parts, order, count, n, places, Ci, Cj, Ca, stream);
-  return PartsLaunchMode<ROOM, Known, SPGEMM_KNOWN>(P, kind, parts, order, count, n, places, Ci, Cj, Ca, stream);
-}
-
-template <int ROOM>
-static SysStatus PartsLaunch(const SpgemmOperands *P, const SpgemmPart *parts, const int *order, unsigned *count, int n, int mode, const SpgemmPlaces *places, const int *Ci, const int *Cj, SysScalar *Ca, const cudaStream_t stream[])
-{
-  SYS_CALL((PartsLaunchKind<ROOM, Window<ROOM / SPGEMM_PART_NARROW_SHARE>>(P, SPGEMM_PART_NARROW, parts, order, count, n, mode, places, Ci, Cj, Ca, stream)));
-  SYS_CALL((PartsLaunchKind<ROOM, Words<2 * ROOM / SPGEMM_PART_WORDS_SHARE>>(P, SPGEMM_PART_WORDS, parts, order, count, n, mode, places, Ci, Cj, Ca, stream)));
-  return PartsLaunchKind<ROOM, Columns<ROOM, 2 * ROOM>>(P, SPGEMM_PART_WIDE, parts, order, count, n, mode, places, Ci, Cj, Ca, stream);
+  if (mode == SPGEMM_FIND) return PartsLaunchMode<FINDER, SPGEMM_FIND>(P, kind, log, parts, order, count, n, places, Ci, Cj, Ca, stream);
+  if (mode == SPGEMM_KEEP) return PartsLaunchMode<FINDER, SPGEMM_KEEP>(P, kind, log, parts, order, count, n, places, Ci, Cj, Ca, stream);
+  return PartsLaunchMode<Known, SPGEMM_KNOWN>(P, kind, log, parts, order, count, n, places, Ci, Cj, Ca, stream);
 }
 
 SysStatus SpgemmDevicePartValues(const SpgemmOperands *P, int part_class, const SpgemmPart *parts, const int *order, unsigned count[2 * SPGEMM_PART_KINDS], int n, int mode, const SpgemmPlaces *places, const int *Ci, const int *Cj, SysScalar *Ca, const cudaStream_t stream[SPGEMM_PART_KINDS])
 {
-  switch (part_class) {
-  case 0:
-    return PartsLaunch<SPGEMM_PART_ENTRIES / 4>(P, parts, order, count, n, mode, places, Ci, Cj, Ca, stream);
-  case 1:
-    return PartsLaunch<SPGEMM_PART_ENTRIES / 2>(P, parts, order, count, n, mode, places, Ci, Cj, Ca, stream);
-  default:
-    return PartsLaunch<SPGEMM_PART_ENTRIES>(P, parts, order, count, n, mode, places, Ci, Cj, Ca, stream);
-  }
+  const int log = FindLog(SPGEMM_PART_ENTRIES) - (SPGEMM_PART_CLASSES - 1 - part_class);
+
+  SYS_CALL(PartsLaunch<WordWindow>(P, SPGEMM_PART_NARROW, log, parts, order, count, n, mode, places, Ci, Cj, Ca, stream));
+  SYS_CALL(PartsLaunch<WordTable>(P, SPGEMM_PART_WORDS, log, parts, order, count, n, mode, places, Ci, Cj, Ca, stream));
+  return PartsLaunch<ColumnTable>(P, SPGEMM_PART_WIDE, log, parts, order, count, n, mode, places, Ci, Cj, Ca, stream);
 }

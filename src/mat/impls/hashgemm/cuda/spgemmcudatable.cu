@@ -15,9 +15,11 @@
 #include "mat/impls/hashgemm/cuda/spgemmcudaentries.cuh"
 
 #define NO_COLUMN         (-1)
-#define TABLE_LARGEST_LOG 12                           /* log2 of the slots of the largest table in shared memory */
-#define BLOCK(LOG)        ((LOG) > 9 ? SYS_WARP : 128) /* threads; with large tables one warp */
+#define TABLE_LARGEST_LOG 12 /* log2 of the slots of the largest table in shared memory */
+#define ANY_LOG           0  /* LOG of the kernel for large tables; its launch decides on their size */
+#define BLOCK(LOG)        ((LOG) == ANY_LOG ? SYS_WARP : 128)
 #define TEAMS(T, LOG)     (BLOCK(LOG) / (T))
+#define LISTED(log)       ((log) < 9 ? 1 << (log) : SPGEMM_TABLE_SORTED)
 
 typedef struct {
   int       *column;
@@ -25,14 +27,32 @@ typedef struct {
   unsigned   slots;
 } Table;
 
-template <int T, int LOG>
-struct TableRow {
-  SysScalar value[1 << LOG];
-  Entry     entry[T];
-  int       column[1 << LOG];
-  unsigned  list[LOG < 9 ? 1 << LOG : SPGEMM_TABLE_SORTED]; /* the first columns found, unordered; or a bit set of a range of columns */
-  unsigned  found;
-};
+/* A team's shared memory */
+typedef struct {
+  SysScalar *value; /* a slot's */
+  Entry     *entry;
+  int       *column;
+  unsigned  *list; /* the first columns found, unordered; or a bit set of a range of columns */
+  unsigned  *found;
+} TableRow;
+
+static __host__ __device__ constexpr size_t TableShared(int T, int log)
+{
+  return (((sizeof(SysScalar) + sizeof(int)) << log) + (size_t)T * sizeof(Entry) + (LISTED(log) + 1) * sizeof(unsigned) + 15) / 16 * 16;
+}
+
+template <int T>
+static __device__ __forceinline__ TableRow TableAt(char *shared, int log)
+{
+  TableRow own;
+
+  own.value  = (SysScalar *)shared;
+  own.entry  = (Entry *)(own.value + (1 << log));
+  own.column = (int *)(own.entry + T);
+  own.list   = (unsigned *)(own.column + (1 << log));
+  own.found  = own.list + LISTED(log);
+  return own;
+}
 
 static __device__ __forceinline__ unsigned TableFirst(int column, unsigned slots)
 {
@@ -137,23 +157,22 @@ static __device__ void TableScanRow(const Table &t, unsigned *bits, unsigned wor
   }
 }
 
-template <int T, int LOG>
-static __device__ __forceinline__ void TableWrite(const Table &t, TableRow<T, LOG> &own, bool moved, int low, int found, int lane, int *column, SysScalar *value)
+template <int T>
+static __device__ __forceinline__ void TableWrite(const Table &t, const TableRow &own, int log, bool moved, int low, int found, int lane, int *column, SysScalar *value)
 {
   const int most = TeamMost<T>(found);
 
   if (most <= 4 * T) TableSortRow<T, 4>(t, own.list, found, lane, column, value);
   else if (most <= 8 * T) TableSortRow<T, 8>(t, own.list, found, lane, column, value);
-  else if (LOG <= 9 || most <= SPGEMM_TABLE_SORTED) TableSortRow<T, 16>(t, own.list, found, lane, column, value);
+  else if (log <= 9 || most <= SPGEMM_TABLE_SORTED) TableSortRow<T, 16>(t, own.list, found, lane, column, value);
   else if (!moved) TableScanRow(t, own.list, SPGEMM_TABLE_SORTED, low, found, lane, column, value);
-  else TableScanRow(t, (unsigned *)own.value, sizeof(own.value) / sizeof(unsigned), low, found, lane, column, value); /* the table has moved */
+  else TableScanRow(t, (unsigned *)own.value, (unsigned)(sizeof(SysScalar) / sizeof(unsigned)) << log, low, found, lane, column, value); /* the table has moved */
 }
 
 /* ---- Sums ---- */
 
 /* Moves the table to global memory at place, with capacity for bound columns and, after it, the row */
-template <int LOG>
-static __device__ Table TableMove(const TableRow<SYS_WARP, LOG> &own, unsigned bound, const SpgemmMade &made, int lane, unsigned *place)
+static __device__ Table TableMove(const TableRow &own, int log, unsigned bound, const SpgemmMade &made, int lane, unsigned *place)
 {
   const unsigned slots = SpgemmTableSlots(bound);
   unsigned       base  = 0;
@@ -163,7 +182,7 @@ static __device__ Table TableMove(const TableRow<SYS_WARP, LOG> &own, unsigned b
   const Table t = {made.column + base, made.value + base, slots};
 
   TableClear<SYS_WARP>(t, lane);
-  for (int k = lane; k < 1 << LOG; k += SYS_WARP) {
+  for (int k = lane; k < 1 << log; k += SYS_WARP) {
     if (own.column[k] == NO_COLUMN) continue;
     bool           is_new;
     const unsigned h = TableInsert(t, own.column[k], &is_new);
@@ -178,9 +197,9 @@ static __device__ Table TableMove(const TableRow<SYS_WARP, LOG> &own, unsigned b
 /* Adds the products of A's entries begin to end - 1; returns the number of columns to all lanes of the team. Moves the table of a row of more columns
    than it holds; otherwise place is unchanged. */
 template <int T, int LOG>
-static __device__ __forceinline__ int TableAddRow(const SpgemmOperands &P, int begin, int end, unsigned bound, const SpgemmMade &made, int lane, TableRow<T, LOG> &own, Table *table, unsigned *place)
+static __device__ __forceinline__ int TableAddRow(const SpgemmOperands &P, int begin, int end, unsigned bound, const SpgemmMade &made, int lane, const TableRow &own, int log, Table *table, unsigned *place)
 {
-  constexpr bool Grows = LOG > 9; /* the team is a warp then */
+  constexpr bool Grows = LOG == ANY_LOG; /* the team is a warp then */
   unsigned       found = 0;
 
   EntriesForEach<T>(P, begin, end, TeamMost<T>(end - begin), lane, own.entry, [&](const Entry &now, Product one) {
@@ -189,8 +208,8 @@ static __device__ __forceinline__ int TableAddRow(const SpgemmOperands &P, int b
       unsigned to = found;
 
       if (q != lane) one = FindLoad(P, now.from, now.length, q);
-      if (Grows && *place == SPGEMM_NOWORD && found > SPGEMM_TABLE_HOLDS(LOG)) {
-        if constexpr (Grows) *table = TableMove<LOG>(own, bound, made, lane, place);
+      if (Grows && *place == SPGEMM_NOWORD && found > SPGEMM_TABLE_HOLDS(log)) {
+        if constexpr (Grows) *table = TableMove(own, log, bound, made, lane, place);
       }
       is_new = one.c >= 0 && TableAdd(*table, one.c, now.a, one.b);
       if (Grows) {
@@ -198,29 +217,32 @@ static __device__ __forceinline__ int TableAddRow(const SpgemmOperands &P, int b
 
         to += (unsigned)__popc(all & ((1u << lane) - 1));
         found += (unsigned)__popc(all);
-      } else if (is_new) to = atomicAdd(&own.found, 1u);
-      if (is_new && (LOG < 9 || to < SPGEMM_TABLE_SORTED)) own.list[to] = (unsigned)one.c;
+      } else if (is_new) to = atomicAdd(own.found, 1u);
+      if (is_new && (log < 9 || to < SPGEMM_TABLE_SORTED)) own.list[to] = (unsigned)one.c;
     }
   });
-  return (int)(Grows ? found : own.found);
+  return (int)(Grows ? found : *own.found);
 }
 
+/* log: log2 of the table's slots, LOG unless that is ANY_LOG */
 template <int T, int LOG>
-static __global__ void __launch_bounds__(BLOCK(LOG)) TableKernel(SpgemmOperands P, const int *rows, int n, const uint2 *range, const unsigned *work, int *size, SpgemmMade made)
+static __global__ void __launch_bounds__(BLOCK(LOG)) TableKernel(SpgemmOperands P, int log, const int *rows, int n, const uint2 *range, const unsigned *work, int *size, SpgemmMade made)
 {
   constexpr int       Teams = TEAMS(T, LOG);
   __shared__ unsigned sizes[Teams], base;
   const int           lane = (int)threadIdx.x % T, team = (int)threadIdx.x / T, at = (int)blockIdx.x * Teams + team;
-  TableRow<T, LOG>   &own = ((TableRow<T, LOG> *)spgemm_shared)[team];
   const int           row = at < n ? rows[at] : -1, begin = row < 0 ? 0 : P.Ai[row], end = row < 0 ? 0 : P.Ai[row + 1];
   const uint2         reach = row < 0 ? make_uint2(0, 0) : range[row];
-  Table               table = {own.column, own.value, 1u << LOG};
   unsigned            place = SPGEMM_NOWORD;
   int                 found;
 
-  if (lane == 0) own.found = 0;
+  if (LOG != ANY_LOG) log = LOG;
+  const TableRow own   = TableAt<T>((char *)spgemm_shared + (size_t)team * TableShared(T, log), log);
+  Table          table = {own.column, own.value, 1u << log};
+
+  if (lane == 0) *own.found = 0;
   TableClear<T>(table, lane);
-  found            = TableAddRow<T, LOG>(P, begin, end, row < 0 ? 0 : SpgemmRowBound(work[row], reach.y - reach.x), made, lane, own, &table, &place);
+  found            = TableAddRow<T, LOG>(P, begin, end, row < 0 ? 0 : SpgemmRowBound(work[row], reach.y - reach.x), made, lane, own, log, &table, &place);
   const bool moved = place != SPGEMM_NOWORD;
   if (lane == 0) sizes[team] = moved ? 0 : (unsigned)found;
   __syncthreads();
@@ -239,43 +261,35 @@ static __global__ void __launch_bounds__(BLOCK(LOG)) TableKernel(SpgemmOperands 
     size[row]       = found;
     made.place[row] = place;
   }
-  TableWrite<T, LOG>(table, own, moved, (int)reach.x, found, lane, made.column + place, made.value + place);
-}
-
-template <int T, int LOG>
-static constexpr size_t TableShared()
-{
-  return TEAMS(T, LOG) * sizeof(TableRow<T, LOG>);
+  TableWrite<T>(table, own, log, moved, (int)reach.x, found, lane, made.column + place, made.value + place);
 }
 
 size_t SpgemmDeviceTableShared(void)
 {
-  return TableShared<SYS_WARP, TABLE_LARGEST_LOG>();
+  return TableShared(SYS_WARP, TABLE_LARGEST_LOG);
 }
 
 template <int T, int LOG>
-static SysStatus TableLaunch(const SpgemmOperands *P, const int *rows, int n, const uint2 *range, const unsigned *work, int *size, const SpgemmMade *made, cudaStream_t stream)
+static SysStatus TableLaunch(const SpgemmOperands *P, int log, const int *rows, int n, const uint2 *range, const unsigned *work, int *size, const SpgemmMade *made, cudaStream_t stream)
 {
-  constexpr size_t shared = TableShared<T, LOG>();
-
-  SPGEMM_FITS(LOG < TABLE_LARGEST_LOG ? shared : 0);
-  return SysLaunch(TableKernel<T, LOG>, SysBlocks(n, TEAMS(T, LOG)), BLOCK(LOG), shared, stream, *P, rows, n, range, work, size, *made);
+  SPGEMM_FITS(TEAMS(T, LOG) * TableShared(T, LOG));
+  return SysLaunch(TableKernel<T, LOG>, SysBlocks(n, TEAMS(T, LOG)), BLOCK(LOG), TEAMS(T, LOG) * TableShared(T, log), stream, *P, log, rows, n, range, work, size, *made);
 }
 
 SysStatus SpgemmDeviceTableRows(const SpgemmOperands *P, int bin, const int *rows, int n, const uint2 *range, const unsigned *work, int *size, const SpgemmMade *made, cudaStream_t stream)
 {
   switch (bin) {
   case COUNT_128:
-    return TableLaunch<8, 7>(P, rows, n, range, work, size, made, stream);
+    return TableLaunch<8, 7>(P, 7, rows, n, range, work, size, made, stream);
   case COUNT_256:
-    return TableLaunch<16, 8>(P, rows, n, range, work, size, made, stream);
+    return TableLaunch<16, 8>(P, 8, rows, n, range, work, size, made, stream);
   case COUNT_512:
-    return TableLaunch<32, 9>(P, rows, n, range, work, size, made, stream);
+    return TableLaunch<32, 9>(P, 9, rows, n, range, work, size, made, stream);
   case COUNT_1024:
-    return TableLaunch<32, 10>(P, rows, n, range, work, size, made, stream);
+    return TableLaunch<32, ANY_LOG>(P, 10, rows, n, range, work, size, made, stream);
   case COUNT_4096:
-    return TableLaunch<32, TABLE_LARGEST_LOG>(P, rows, n, range, work, size, made, stream);
+    return TableLaunch<32, ANY_LOG>(P, TABLE_LARGEST_LOG, rows, n, range, work, size, made, stream);
   default:
-    return TableLaunch<32, 11>(P, rows, n, range, work, size, made, stream);
+    return TableLaunch<32, ANY_LOG>(P, 11, rows, n, range, work, size, made, stream);
   }
 }

@@ -27,16 +27,18 @@ static __global__ void __launch_bounds__(TEAM_BLOCK) ValuesTeamsKernel(SpgemmOpe
   const int                    most  = TeamMost<T>(end - begin);
   unsigned short              *place = MODE == SPGEMM_FIND || row < 0 ? NULL : places.place + places.offset[row];
 
-  FindPrepare<T>(Cj + first, size, lane, &own.finder, own.sum);
+  const auto finder = own.finder.Finder();
+
+  FindPrepare<T>(Cj + first, size, lane, finder, own.sum);
   EntriesForEach<T>(P, begin, end, most, lane, own.entry, [&](const Entry &now, const Product &one) {
     unsigned short *here = place;
-    const int       to   = FindPlace<MODE>(own.finder, one, here, lane);
+    const int       to   = FindPlace<MODE>(finder, one, here, lane);
 
     if (MODE != SPGEMM_FIND) place += now.length;
     if (to >= 0) KnownAdd(own.sum + to, now.a, one.b);
     for (int q = lane + T; q < now.length; q += T) {
       const Product more = FindLoad(P, now.from, now.length, q);
-      const int     too  = FindPlace<MODE>(own.finder, more, here, q);
+      const int     too  = FindPlace<MODE>(finder, more, here, q);
 
       if (too >= 0) KnownAdd(own.sum + too, now.a, more.b);
     }
