@@ -28,31 +28,16 @@ struct PartShared {
 #define WORDS_LOG(log)    ((log) + 1 - FindLog(SPGEMM_PART_WORDS_SHARE))
 #define COLUMNS_LOG(log)  ((log) + 1)
 
-static constexpr size_t PartsFinderShared(const WordWindow *, int log)
+/* Returns the bytes of a warp; kind: of the parts, or SPGEMM_PART_KINDS for known places */
+static constexpr size_t PartsShared(int kind, int log)
 {
-  return WINDOW_WORDS(log) * (sizeof(unsigned) + sizeof(unsigned short)) + sizeof(unsigned);
+  return (sizeof(SysScalar) << log) + PARTS_BATCH * sizeof(Entry) +
+         (kind == SPGEMM_PART_NARROW  ? WINDOW_WORDS(log) * (sizeof(unsigned) + sizeof(unsigned short)) + sizeof(unsigned)
+          : kind == SPGEMM_PART_WORDS ? (sizeof(unsigned long long) + sizeof(unsigned short)) << WORDS_LOG(log)
+          : kind == SPGEMM_PART_WIDE  ? (sizeof(unsigned short) << COLUMNS_LOG(log)) + (sizeof(int) << log)
+                                      : SYS_WARP * sizeof(Stretch));
 }
-
-static constexpr size_t PartsFinderShared(const WordTable *, int log)
-{
-  return (sizeof(unsigned long long) + sizeof(unsigned short)) << WORDS_LOG(log);
-}
-
-static constexpr size_t PartsFinderShared(const ColumnTable *, int log)
-{
-  return (sizeof(unsigned short) << COLUMNS_LOG(log)) + (sizeof(int) << log);
-}
-
-static constexpr size_t PartsFinderShared(const Known *, int)
-{
-  return SYS_WARP * sizeof(Stretch);
-}
-
-template <class FINDER>
-static constexpr size_t PartsShared(int log)
-{
-  return (sizeof(SysScalar) << log) + PARTS_BATCH * sizeof(Entry) + PartsFinderShared((const FINDER *)NULL, log);
-}
+SPGEMM_FITS(PartsShared(SPGEMM_PART_WIDE, FindLog(SPGEMM_PART_ENTRIES)));
 
 static __device__ __forceinline__ void PartsFinderAt(void *shared, int log, WordWindow *finder)
 {
@@ -334,8 +319,9 @@ static __global__ void __launch_bounds__(SYS_WARP) PartsKernel(SpgemmOperands P,
 template <class FINDER, int MODE>
 static SysStatus PartsLaunchMode(const SpgemmOperands *P, int kind, int log, const SpgemmPart *parts, const int *order, unsigned *count, int n, const SpgemmPlaces *places, const int *Ci, const int *Cj, SysScalar *Ca, const cudaStream_t stream[])
 {
-  SPGEMM_FITS(PartsShared<FINDER>(FindLog(SPGEMM_PART_ENTRIES)));
-  return SysLaunch(PartsKernel<FINDER, MODE>, n < SPGEMM_PARTS_BLOCKS ? n : SPGEMM_PARTS_BLOCKS, SYS_WARP, PartsShared<FINDER>(log), stream[kind], *P, log, parts, order + (int64_t)kind * n, (const unsigned *)count + kind, count + SPGEMM_PART_KINDS + kind, *places, Ci, Cj, Ca);
+  const size_t shared = PartsShared(MODE == SPGEMM_KNOWN ? SPGEMM_PART_KINDS : kind, log);
+
+  return SysLaunch(PartsKernel<FINDER, MODE>, n < SPGEMM_PARTS_BLOCKS ? n : SPGEMM_PARTS_BLOCKS, SYS_WARP, shared, stream[kind], *P, log, parts, order + (int64_t)kind * n, (const unsigned *)count + kind, count + SPGEMM_PART_KINDS + kind, *places, Ci, Cj, Ca);
 }
 
 template <class FINDER>
