@@ -292,7 +292,7 @@ static SysStatus HashLaunchPattern(const SpgemmOperands *P, const int *rows, int
   return SysLaunch(HashPatternKernel<T, LOG, R>, SysBlocks(n, TEAMS(T, LOG)), BLOCK(LOG), shared, stream, *P, rows, n, LOG, T * R, Ci, Cj);
 }
 
-/* Rows that a warp lists in shared memory */
+/* Rows whose words fill the registers of a warp, or a list in shared memory */
 static SysStatus HashLaunchLongPattern(const SpgemmOperands *P, int log, unsigned listed, const int *rows, int n, const int *Ci, int *Cj, cudaStream_t stream)
 {
   return SysLaunch(HashPatternKernel<SYS_WARP, ANY_LOG, 32>, n, SYS_WARP, HashPatternShared(1, log, listed), stream, *P, rows, n, log, listed, Ci, Cj);
@@ -405,7 +405,7 @@ SysStatus SpgemmDeviceHashPattern(const SpgemmOperands *P, const SpgemmKept *kep
   case PATTERN_32_256:
     return HashLaunchPattern<32, 9, 8>(P, rows, n, Ci, Cj, stream);
   case PATTERN_32_512:
-    return HashLaunchPattern<32, 10, 16>(P, rows, n, Ci, Cj, stream);
+    return HashLaunchLongPattern(P, 10, 512, rows, n, Ci, Cj, stream);
   case PATTERN_32_1024:
     return HashLaunchLongPattern(P, 11, 1024, rows, n, Ci, Cj, stream);
   default:
