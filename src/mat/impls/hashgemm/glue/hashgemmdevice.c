@@ -200,15 +200,15 @@ PetscErrorCode HashGEMMDeviceMake(SpgemmType type, SpgemmAccumulator accumulator
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HashGEMMDeviceLook(Mat A, uint64_t *fingerprint, int *ascending, PetscBool *done)
+PetscErrorCode HashGEMMDeviceLook(int n, Mat const block[], uint64_t fingerprint[], int ascending[], PetscBool *done)
 {
-  SysCSR csr;
+  SysCSR csr[HASHGEMM_FINGERPRINTS];
 
   PetscFunctionBegin;
   PetscCall(HashGEMMDeviceStart(done));
   if (!*done) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(HashGEMMDeviceGetCSR(A, &csr));
-  PetscCall(HashGEMMDeviceCheck(HashGEMMDeviceFingerprint(&csr, PetscDefaultCudaStream, fingerprint, ascending), done));
+  for (int k = 0; k < n; k++) PetscCall(HashGEMMDeviceGetCSR(block[k], &csr[k]));
+  PetscCall(HashGEMMDeviceCheck(HashGEMMDeviceFingerprints(n, csr, PetscDefaultCudaStream, fingerprint, ascending), done));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -221,9 +221,10 @@ PetscErrorCode HashGEMMDeviceDefers(Mat C, const HashGEMMProduct *p, PetscInt ro
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode HashGEMMDeviceDefer(Mat C, const HashGEMMProduct *p, const HashGEMMRows *rows, PetscBool *done)
+/* Moves the result to C if C may stay on the device */
+static PetscErrorCode HashGEMMDeviceDefer(Mat C, const HashGEMMProduct *p, HashGEMMRows *rows, PetscBool *done)
 {
-  const SysCSR csr = HashGEMMRowsCSR(rows);
+  SysCSR csr = HashGEMMRowsCSR(rows);
 
   PetscFunctionBegin;
   PetscCall(HashGEMMDeviceDefers(C, p, (PetscInt)rows->m, done));
@@ -231,11 +232,14 @@ static PetscErrorCode HashGEMMDeviceDefer(Mat C, const HashGEMMProduct *p, const
   if (!*done) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(HashGEMMInherit(C, p, (PetscInt)rows->m, (PetscInt)rows->n, (PetscInt)rows->m, (PetscInt)rows->n));
   PetscCall(MatAIJDeferNew(C, &csr, done));
+  if (!*done) PetscFunctionReturn(PETSC_SUCCESS);
+  rows->i = rows->j = NULL;
+  rows->a           = NULL;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* Creates C from the result; sets *done = PETSC_FALSE if the device lacks memory for C */
-static PetscErrorCode HashGEMMDeviceAssemble(Mat C, const HashGEMMProduct *p, const SysCSR factor[], const HashGEMMRows *rows, PetscBool *done)
+static PetscErrorCode HashGEMMDeviceAssemble(Mat C, const HashGEMMProduct *p, const SysCSR factor[], HashGEMMRows *rows, PetscBool *done)
 {
   const SysStream stream = PetscDefaultCudaStream;
   PetscInt       *starts;

@@ -797,9 +797,10 @@ static PetscErrorCode HashGEMMDeviceRestore(Mat C, Mat const block[2], PetscScal
   PetscFunctionBegin;
   for (int k = 0; k < 2; k++) {
     if (news) {
-      const SysCSR csr = HashGEMMRowsCSR(&d->cut[k]);
+      SysCSR csr = HashGEMMRowsCSR(&d->cut[k]);
 
       PetscCall(MatAIJDefer(block[k], &csr, PETSC_TRUE, PETSC_TRUE));
+      d->cut[k].borrowed = !csr.i; /* by the block */
       HashGEMMDeviceFreeRows(&d->cut[k]);
     } else if (a[k]) PetscCall(MatAIJDeviceRestoreWrite(block[k], &a[k]));
   }

@@ -201,7 +201,7 @@ PetscErrorCode AmbAggDeviceProlongator(AmbAggLevel *level, PetscInt nvec, PetscR
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode AmbAggDeviceSetEntries(Mat P, const SysCSR entries[2])
+PetscErrorCode AmbAggDeviceSetEntries(AmbAggLevel *level, Mat P, SysCSR entries[2])
 {
   const PetscBool products = MatShadowIsOurs(P);
   const PetscInt *columns;
@@ -211,6 +211,7 @@ PetscErrorCode AmbAggDeviceSetEntries(Mat P, const SysCSR entries[2])
   PetscCall(MatAIJGetBlocks(P, block, &columns));
   for (int k = 0; k < 2; k++) {
     if (block[k]) PetscCall(MatAIJDefer(block[k], &entries[k], products, PETSC_FALSE));
+    if (!entries[k].i) AggDeviceDetach(level->device, k);
   }
   if (block[1] && products) PetscCall(MatAIJDeferMPI(P, PETSC_FALSE));
   PetscFunctionReturn(PETSC_SUCCESS);
