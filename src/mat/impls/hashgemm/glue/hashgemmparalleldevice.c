@@ -198,7 +198,7 @@ PetscErrorCode HashGEMMDeviceGetWanted(Mat B, const PetscInt rows[], HashGEMMPar
   const SysStream         stream = PetscDefaultCudaStream;
   HashGEMMDeviceColumns   known;
   SysCSR                  block[2];
-  PetscInt               *ends;
+  PetscInt               *pinned, *ends;
   int                    *dends = NULL;
 
   PetscFunctionBegin;
@@ -206,11 +206,14 @@ PetscErrorCode HashGEMMDeviceGetWanted(Mat B, const PetscInt rows[], HashGEMMPar
   PetscCall(HashGEMMDeviceGetKnown(B, d, &known, done));
   h->start[0] = 0;
   if (!n || !*done) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscMalloc1(4 * n, &ends));
+  PetscCall(MatAIJPinnedMemory((size_t)n * 5 * sizeof(*pinned), &pinned));
+  ends = pinned + n;
   PetscCall(HashGEMMDeviceAllocate(2 * n * sizeof(*d->wanted), &d->wanted, done));
   if (*done) PetscCall(HashGEMMDeviceAllocate(4 * n * sizeof(*dends), &dends, done));
   if (*done) {
-    PetscCallCUDA(cudaMemcpyAsync(d->wanted, rows, n * sizeof(*rows), cudaMemcpyHostToDevice, stream));
+    PetscCallCUDA(cudaStreamSynchronize(stream)); /* it may still read the pinned memory */
+    PetscCall(PetscArraycpy(pinned, rows, n));
+    PetscCallCUDA(cudaMemcpyAsync(d->wanted, pinned, n * sizeof(*rows), cudaMemcpyHostToDevice, stream));
     PetscCallCUDA(cudaMemsetAsync(dends, 0, 4 * n * sizeof(*dends), stream));
     for (int b = 0; b < 2 && *done; b++) {
       if (block[b].nz) PetscCall(HashGEMMDeviceCheck(HashGEMMDeviceRowEnds(n, d->wanted, block[b].i, dends + 2 * b * n, stream), done));
@@ -219,12 +222,12 @@ PetscErrorCode HashGEMMDeviceGetWanted(Mat B, const PetscInt rows[], HashGEMMPar
     PetscCallCUDA(cudaStreamSynchronize(stream));
     for (PetscInt k = 0; k < 2 * n; k++) h->run[k] = ends[k] + ends[2 * n + k];
     PetscCall(HashGEMMHaloStart(h, info, status));
-    PetscCallCUDA(cudaMemcpyAsync(d->wanted + n, h->start, n * sizeof(*h->start), cudaMemcpyHostToDevice, stream));
+    PetscCall(PetscArraycpy(pinned, h->start, n));
+    PetscCallCUDA(cudaMemcpyAsync(d->wanted + n, pinned, n * sizeof(*h->start), cudaMemcpyHostToDevice, stream));
     PetscCall(PetscLogGpuToCpu(4 * n * sizeof(*ends)));
     PetscCall(PetscLogCpuToGpu(2 * n * sizeof(*rows)));
   }
   MatAIJPoolRelease(dends);
-  PetscCall(PetscFree(ends));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
