@@ -6,7 +6,7 @@
    of ghost columns, which are surfaces, and sends what the device has packed into pinned memory; the whole pattern of the result only unless the result is deferred. Each process
    decides for itself whether it uses the device, and all together whether the result is deferred.
 
-   While PETSc's stream computes the values of the local product, a second stream finishes the pattern, and the host creates the matrix.
+   While PETSc's stream computes the values of the local product, a second stream merges the pattern of exchanged rows.
 */
 #include "mat/impls/hashgemm/glue/hashgemmparallel.h"
 
@@ -25,7 +25,7 @@ struct _HashGEMMDeviceParallel {
   PetscScalar  *suma;
   PetscInt     *ends;   /* on the host: the starts of rows of the result that other processes get */
   HashGEMMRows  cut[2]; /* both blocks of a deferred result, until the matrix has them */
-  PetscScalar  *came;   /* room for the values of rows that come, from HashGEMMDeviceMakeSums() to HashGEMMDeviceSum() */
+  PetscScalar  *came;   /* room for the values of rows that come, until HashGEMMDeviceSum() has added them */
 
   HashGEMMDeviceSums sums;
 };
@@ -656,7 +656,7 @@ static PetscErrorCode HashGEMMDeviceFetchSums(PetscInt m, const PetscInt degree[
 }
 
 /* Exchanges the rows of the local product that belong to other processes, which are rows global[] of the layout, and adds up those that come. c gets the columns of the result, which
-   has N of them in all. The device may still compute the local values: the values of the sums of a deferred result follow in HashGEMMDeviceCut(). */
+   has N of them in all. Columns travel while the device computes the local values. */
 PetscErrorCode HashGEMMDeviceMakeSums(PetscLayout layout, const PetscInt global[], PetscInt N, HashGEMMParallel *q, HashGEMMColumns *c, SpgemmInfo *info, SysStatus *status)
 {
   HashGEMMDeviceParallel     *d      = q->device;
@@ -701,7 +701,7 @@ PetscErrorCode HashGEMMDeviceMakeSums(PetscLayout layout, const PetscInt global[
   SysPoolRelease(columns, stream);
   SysPoolRelease(final, stream);
   PetscCall(HashGEMMDeviceJoinPatternStream());
-  if (!q->defer) PetscCall(HashGEMMDeviceSum(m, q, (PetscBool)(done && !*status)));
+  PetscCall(HashGEMMDeviceSum(m, q, (PetscBool)(done && !*status)));
   PetscCall(PetscFree(degree));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -754,22 +754,17 @@ static HashGEMMDeviceCutRows HashGEMMDeviceGetCutRows(const HashGEMMDeviceParall
 /* The blocks of a deferred result, whose patterns are made here; HashGEMMDeviceCut() gives them their entries. `far` columns belong to other processes. */
 PetscErrorCode HashGEMMDeviceMakeBlocks(const HashGEMMCut *cut, PetscInt far, HashGEMMParallel *q, Mat block[2], SpgemmInfo *info, SysStatus *status)
 {
-  HashGEMMDeviceParallel *d    = q->device;
-  HashGEMMDeviceCutRows   rows = HashGEMMDeviceGetCutRows(d);
+  HashGEMMDeviceParallel *d      = q->device;
+  const SysStream         stream = PetscDefaultCudaStream;
+  HashGEMMDeviceCutRows   rows   = HashGEMMDeviceGetCutRows(d);
   int                    *map = NULL, nz[2] = {0, 0};
   PetscBool               done = PETSC_TRUE;
-  SysStream               stream;
 
   PetscFunctionBegin;
-  PetscCall(HashGEMMDeviceGetPatternStream(&stream));
-  if (cut->map) {
-    PetscCall(HashGEMMDeviceAllocateOn(stream, q->columns.nglobal * sizeof(*map), &map, &done));
-    if (done) PetscCallCUDA(cudaMemcpyAsync(map, cut->map, q->columns.nglobal * sizeof(*map), cudaMemcpyHostToDevice, stream));
-    PetscCall(PetscLogCpuToGpu(q->columns.nglobal * sizeof(*map)));
-  }
+  if (cut->map) PetscCall(HashGEMMDeviceUpload(q->columns.nglobal * sizeof(*map), cut->map, &map, &done));
   for (int k = 0; k < 2; k++) {
     d->cut[k] = (HashGEMMRows){.m = cut->m, .n = k ? far : cut->n};
-    if (done) PetscCall(HashGEMMDeviceAllocateOn(stream, (cut->m + 1) * sizeof(*d->cut[k].i), &d->cut[k].i, &done));
+    if (done) PetscCall(HashGEMMDeviceAllocate((cut->m + 1) * sizeof(*d->cut[k].i), &d->cut[k].i, &done));
   }
   if (done) PetscCall(HashGEMMDeviceCheck(HashGEMMDeviceCutStarts(&rows, cut->m, cut->n, d->cut[0].i, d->cut[1].i, stream), &done));
   if (done) {
@@ -780,15 +775,14 @@ PetscErrorCode HashGEMMDeviceMakeBlocks(const HashGEMMCut *cut, PetscInt far, Ha
     SysCSR csr;
 
     d->cut[k].nz = nz[k];
-    if (done) PetscCall(HashGEMMDeviceAllocateOn(stream, nz[k] * sizeof(*d->cut[k].j), &d->cut[k].j, &done));
-    if (done) PetscCall(HashGEMMDeviceAllocateOn(stream, nz[k] * sizeof(*d->cut[k].a), &d->cut[k].a, &done));
+    if (done) PetscCall(HashGEMMDeviceAllocate(nz[k] * sizeof(*d->cut[k].j), &d->cut[k].j, &done));
+    if (done) PetscCall(HashGEMMDeviceAllocate(nz[k] * sizeof(*d->cut[k].a), &d->cut[k].a, &done));
     csr = HashGEMMRowsCSR(&d->cut[k]);
     PetscCall(MatAIJDeferCreate(&csr, &block[k]));
   }
   if (done) PetscCall(HashGEMMDeviceCheck(HashGEMMDeviceCutColumns(&rows, cut->m, cut->n, map, d->cut[0].i, d->cut[1].i, d->cut[0].j, d->cut[1].j, stream), &done));
   HashGEMMDeviceNote(done, (double)q->result.nz * (sizeof(PetscInt) + sizeof(PetscScalar)), info, status);
-  SysPoolRelease(map, stream);
-  PetscCall(HashGEMMDeviceJoinPatternStream());
+  MatAIJPoolRelease(map);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -811,7 +805,7 @@ static PetscErrorCode HashGEMMDeviceRestore(Mat C, Mat const block[2], PetscScal
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The values of C, from the local product and the sums. Does nothing unless the device has made the local product. Collective if C is a new deferred result. */
+/* The values of C, from the local product and the sums. Does nothing unless the device has made the local product. */
 PetscErrorCode HashGEMMDeviceCut(Mat C, HashGEMMParallel *q, SpgemmInfo *info, SysStatus *status)
 {
   HashGEMMDeviceParallel *d = q->device;
@@ -839,7 +833,6 @@ PetscErrorCode HashGEMMDeviceCut(Mat C, HashGEMMParallel *q, SpgemmInfo *info, S
     if (done) PetscCall(HashGEMMDeviceRoom(block[k], &done));
     if (done) PetscCall(HashGEMMDeviceGetArrays(block[k], &i[k], &j, &a[k]));
   }
-  if (d->cut[0].i) PetscCall(HashGEMMDeviceSum((PetscInt)C->rmap->n, q, PETSC_TRUE));
   rows = HashGEMMDeviceGetCutRows(d);
   HashGEMMDeviceNote(done, (double)q->result.nz * (sizeof(PetscInt) + sizeof(PetscScalar)), info, status);
   if (done) PetscCall(HashGEMMDeviceCheck(HashGEMMDeviceCutValues(&rows, C->rmap->n, i[0], i[1], a[0], a[1], PetscDefaultCudaStream), &done));
