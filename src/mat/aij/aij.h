@@ -104,20 +104,20 @@ static inline PetscBool MatAIJIsDeferred(Mat A)
   return (PetscBool)(A->ops->destroy == MatDestroy_AIJDeferred);
 }
 
-/* Creates a sequential AIJCUSPARSE without entries that PETSc takes for assembled, with the sizes of *csr. MatAIJDefer() gives it the entries: it copies the arrays of *csr, which are on the
-   device. The matrix is deferred then if its products with vectors and matrices do not require an AIJCUSPARSE, and complete otherwise. In between the matrix may become a block of an
-   MPI matrix; MatAIJDeferMPI() defers that after its blocks. grows: the complete matrix accepts new entries, as results of products do. Without MAT_AIJ_DEFERS the first function creates an AIJ with the pattern, which is to become an AIJCUSPARSE, and the
+/* Creates a sequential AIJCUSPARSE without entries that PETSc takes for assembled, with the sizes of *csr. MatAIJDefer() gives it the entries, whose arrays are from the pool.
+   The matrix is deferred then if its products with vectors and matrices do not require an AIJCUSPARSE, and complete otherwise. In between the matrix may become a block of an
+   MPI matrix; MatAIJDeferMPI() defers that after its blocks. A deferred matrix owns the arrays, and *csr has NULL in their place; otherwise the caller frees them. grows: the complete matrix accepts new entries, as results of products do. Without MAT_AIJ_DEFERS the first function creates an AIJ with the pattern, which is to become an AIJCUSPARSE, and the
    second copies the values. */
   #define MAT_AIJ_DEFERS PETSC_VERSION_GE(3, 23, 0)
 extern PetscErrorCode MatAIJDeferCreate(const SysCSR *csr, Mat *A);
-extern PetscErrorCode MatAIJDefer(Mat A, const SysCSR *csr, PetscBool products, PetscBool grows);
+extern PetscErrorCode MatAIJDefer(Mat A, SysCSR *csr, PetscBool products, PetscBool grows);
 extern PetscErrorCode MatAIJDeferMPI(Mat A, PetscBool grows);
 
 /* Restores the operations of a complete matrix, without entries */
 extern PetscErrorCode MatAIJDeferredForget(Mat A);
 
-/* Defers a sequential AIJCUSPARSE that has its type and sizes, and no entries; the complete matrix accepts new entries. *done = PETSC_FALSE if memory is short, or PETSc has operations that petsc-amb does not know */
-extern PetscErrorCode MatAIJDeferNew(Mat A, const SysCSR *csr, PetscBool *done);
+/* Defers a sequential AIJCUSPARSE that has its type and sizes, and no entries; the complete matrix accepts new entries. *done = PETSC_FALSE if PETSc has operations that petsc-amb does not know */
+extern PetscErrorCode MatAIJDeferNew(Mat A, SysCSR *csr, PetscBool *done);
 
 /* Gets the diagonal of a deferred matrix, in a vector on the device */
 extern PetscErrorCode MatAIJDeferredGetDiagonal(Mat A, Vec d);

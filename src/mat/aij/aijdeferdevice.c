@@ -103,16 +103,6 @@ PetscErrorCode MatAIJDeferredGetDiagonal(Mat A, Vec v)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A copy on the device; *enough = PETSC_FALSE if memory is short */
-static PetscErrorCode MatAIJDeviceCopy(size_t bytes, const void *from, void *to, PetscBool *enough)
-{
-  PetscFunctionBegin;
-  if (!bytes || !*enough) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(MatAIJPoolAllocate(bytes, to, enough));
-  if (*enough) PetscCallCUDA(cudaMemcpyAsync(*(void **)to, from, bytes, cudaMemcpyDeviceToDevice, PetscDefaultCudaStream));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* ------------------------------------------------- creation ------------------------------------------------- */
 
 /* PETSc takes A for assembled from now on */
@@ -155,8 +145,8 @@ PetscErrorCode MatAIJDeferCreate(const SysCSR *csr, Mat *A)
 
 static const MatAIJDeferredAccess access_functions = {MatAIJDeferredGetPattern, MatAIJDeferredGetDevice, MatAIJComplete};
 
-/* Copies *csr, which is on the device, and replaces the operations of A. *done = PETSC_FALSE if memory is short or PETSc has operations that petsc-amb does not know. */
-static PetscErrorCode MatAIJDeferTry(Mat A, const SysCSR *csr, PetscBool grows, PetscBool *done)
+/* Moves the arrays of *csr to A and replaces the operations of A. *done = PETSC_FALSE if PETSc has operations that petsc-amb does not know: the arrays remain with the caller. */
+static PetscErrorCode MatAIJDeferTry(Mat A, SysCSR *csr, PetscBool grows, PetscBool *done)
 {
   MatAIJDeferred *d;
   PetscContainer  container;
@@ -166,17 +156,14 @@ static PetscErrorCode MatAIJDeferTry(Mat A, const SysCSR *csr, PetscBool grows, 
   PetscCall(PetscContainerCreate(PETSC_COMM_SELF, &container));
   PetscCall(PetscContainerSetPointer(container, d));
   PetscCall(PetscContainerSetCtxDestroy(container, MatAIJDeferredDestroy));
-  d->device   = *csr;
-  d->device.i = d->device.j = NULL;
-  d->device.a               = NULL;
-  d->grows                  = grows;
-  *done                     = PETSC_TRUE;
-  MatAIJDeferredFunctions   = &access_functions;
-  PetscCall(MatAIJDeviceCopy(csr->i ? (csr->m + 1) * sizeof(*csr->i) : 0, csr->i, &d->device.i, done));
-  PetscCall(MatAIJDeviceCopy(csr->nz * sizeof(*csr->j), csr->j, &d->device.j, done));
-  PetscCall(MatAIJDeviceCopy(csr->nz * sizeof(*csr->a), csr->a, &d->device.a, done));
-  if (*done) PetscCall(MatAIJDeferOperations(A, d, done));
+  d->grows                = grows;
+  *done                   = PETSC_TRUE;
+  MatAIJDeferredFunctions = &access_functions;
+  PetscCall(MatAIJDeferOperations(A, d, done));
   if (*done) {
+    d->device = *csr;
+    csr->i = csr->j = NULL;
+    csr->a          = NULL;
     PetscCall(PetscObjectCompose((PetscObject)A, DEFERRED, (PetscObject)container));
     A->offloadmask = PETSC_OFFLOAD_GPU;
   }
@@ -184,7 +171,7 @@ static PetscErrorCode MatAIJDeferTry(Mat A, const SysCSR *csr, PetscBool grows, 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode MatAIJDeferNew(Mat A, const SysCSR *csr, PetscBool *done)
+PetscErrorCode MatAIJDeferNew(Mat A, SysCSR *csr, PetscBool *done)
 {
   PetscFunctionBegin;
   *done = PETSC_FALSE;
@@ -247,7 +234,7 @@ static PetscErrorCode MatAIJFill(Mat A, const SysCSR *pattern, const SysCSR *dev
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode MatAIJDefer(Mat A, const SysCSR *csr, PetscBool products, PetscBool grows)
+PetscErrorCode MatAIJDefer(Mat A, SysCSR *csr, PetscBool products, PetscBool grows)
 {
   PetscBool done    = PETSC_FALSE;
   SysCSR    pattern = *csr;
@@ -272,8 +259,8 @@ PetscErrorCode MatAIJDefer(Mat A, const SysCSR *csr, PetscBool products, PetscBo
 
 PetscErrorCode MatAIJDeferMPI(Mat A, PetscBool grows)
 {
-  const SysCSR none = {0};
-  PetscBool    done;
+  SysCSR    none = {0};
+  PetscBool done;
 
   PetscFunctionBegin;
   if (MAT_AIJ_DEFERS) PetscCall(MatAIJDeferTry(A, &none, grows, &done)); /* also if memory was short for a block: all processes have the same type */

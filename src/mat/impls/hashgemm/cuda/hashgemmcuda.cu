@@ -59,25 +59,27 @@ static __global__ void __launch_bounds__(SYS_THREADS) HashGEMMPatternRowsKernel(
   HashGEMMPatternAdd(begins, &all->begins);
 }
 
-static SysStatus HashGEMMPatternSum(const SysCSR *A, HashGEMMPattern *all, HashGEMMPattern *host, cudaStream_t stream)
+static SysStatus HashGEMMPatternSum(const SysCSR *A, HashGEMMPattern *all, cudaStream_t stream)
 {
-  SYS_CUDA(cudaMemsetAsync(all, 0, sizeof(*all), stream));
   SYS_CALL(SysLaunch(HashGEMMPatternEntriesKernel, SysBlocks(A->nz, SYS_THREADS * HASHGEMM_PATTERN_ENTRIES), SYS_THREADS, 0, stream, A->nz, A->j, all));
-  SYS_CALL(SysLaunch(HashGEMMPatternRowsKernel, SysBlocks(A->m + 1, SYS_THREADS), SYS_THREADS, 0, stream, A->m, A->i, A->j, all));
-  SYS_CUDA(cudaMemcpyAsync(host, all, sizeof(*host), cudaMemcpyDeviceToHost, stream));
-  SYS_CUDA(cudaStreamSynchronize(stream));
-  return SYS_SUCCESS;
+  return SysLaunch(HashGEMMPatternRowsKernel, SysBlocks(A->m + 1, SYS_THREADS), SYS_THREADS, 0, stream, A->m, A->i, A->j, all);
 }
 
-SysStatus HashGEMMDeviceFingerprint(const SysCSR *A, SysStream stream, uint64_t *fingerprint, int *ascending)
+SysStatus HashGEMMDeviceFingerprints(int n, const SysCSR A[], SysStream stream, uint64_t fingerprint[], int ascending[])
 {
-  SysScratch      all;
-  HashGEMMPattern host;
+  SysScratch      memory;
+  HashGEMMPattern host[HASHGEMM_FINGERPRINTS], *all;
 
-  SYS_CALL(SysScratchAllocate(&all, sizeof(host), (cudaStream_t)stream));
-  SYS_CALL(HashGEMMPatternSum(A, (HashGEMMPattern *)all.memory, &host, stream));
-  *fingerprint = host.fingerprint;
-  *ascending   = host.down == host.begins;
+  SYS_CALL(SysScratchAllocate(&memory, sizeof(host), (cudaStream_t)stream));
+  all = (HashGEMMPattern *)memory.memory;
+  SYS_CUDA(cudaMemsetAsync(all, 0, sizeof(host), stream));
+  for (int k = 0; k < n; k++) SYS_CALL(HashGEMMPatternSum(&A[k], all + k, stream));
+  SYS_CUDA(cudaMemcpyAsync(host, all, n * sizeof(*host), cudaMemcpyDeviceToHost, stream));
+  SYS_CUDA(cudaStreamSynchronize(stream));
+  for (int k = 0; k < n; k++) {
+    fingerprint[k] = host[k].fingerprint;
+    ascending[k]   = host[k].down == host[k].begins;
+  }
   return SYS_SUCCESS;
 }
 

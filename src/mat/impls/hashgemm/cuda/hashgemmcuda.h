@@ -8,9 +8,11 @@
 
 SYS_C_BEGIN
 
-/* Sets a fingerprint that matrices with the same pattern share; it differs from HashGEMMFingerprint()'s. Sets *ascending to 0 if a row's columns do
-   not ascend, or repeat. Waits for the device. */
-SysStatus HashGEMMDeviceFingerprint(const SysCSR *, SysStream, uint64_t *fingerprint, int *ascending);
+#define HASHGEMM_FINGERPRINTS 2 /* matrices at most of one call: the blocks of an MPI matrix */
+
+/* Sets fingerprints that matrices with the same pattern share; they differ from HashGEMMFingerprint()'s. Sets ascending[k] to 0 if a row's columns do
+   not ascend, or repeat. Waits for the device once. */
+SysStatus HashGEMMDeviceFingerprints(int n, const SysCSR[], SysStream, uint64_t fingerprint[], int ascending[]);
 
 /* Merges two matrices as in hashgemmrows.h: the second's columns, renumbered by map unless NULL, follow from n on. A matrix without entries may lack
    arrays. NULL among i, j and a: not computed. */

@@ -88,7 +88,7 @@ extern PetscErrorCode HashGEMMParallelDestroy(HashGEMMParallel **);
    caller sets them. */
 
 /* Matrices on one process. *done == PETSC_FALSE: the host computes, for lack of memory or another reason. */
-SYS_DEVICE PetscErrorCode HashGEMMDeviceLook(Mat A, uint64_t *fingerprint, int *ascending, PetscBool *done) SYS_STUB(PETSC_SUCCESS);
+SYS_DEVICE PetscErrorCode HashGEMMDeviceLook(int n, Mat const block[], uint64_t fingerprint[], int ascending[], PetscBool *done) SYS_STUB(PETSC_SUCCESS);
 SYS_DEVICE PetscErrorCode HashGEMMDeviceSymbolic(Mat C, SpgemmType type, HashGEMMProduct *p, PetscBool *done) SYS_STUB(PETSC_SUCCESS);
 SYS_DEVICE PetscErrorCode HashGEMMDeviceNumeric(Mat C, HashGEMMProduct *p) SYS_STUB(PETSC_SUCCESS);
 SYS_DEVICE PetscErrorCode HashGEMMDeviceDestroy(HashGEMMProduct *p) SYS_STUB(PETSC_SUCCESS);

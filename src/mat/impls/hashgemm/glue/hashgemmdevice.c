@@ -2,8 +2,8 @@
 /*
    hashgemm products of AIJCUSPARSE matrices through spgemmcuda.h.
 
-   A new result is computed in temporary memory: AIJCUSPARSE has no arrays before the host has the pattern. A second stream copies the pattern to the
-   host while the device computes the values. AIJCUSPARSE copies the pattern back, and the values are copied on the device. New values in the same
+   A new result is computed in temporary memory: AIJCUSPARSE has no arrays before the host has the pattern. A second stream works on the pattern, and copies
+   it to the host, while the device computes the values. AIJCUSPARSE copies the pattern back, and the values are copied on the device. New values in the same
    pattern are computed in place, and nothing crosses the bus.
 */
 #include "mat/impls/hashgemm/glue/hashgemm.h"
@@ -17,15 +17,17 @@
 
 /* Shared by all products of the process; created by the first */
 SpgemmDeviceContext *HashGEMMDeviceContext = NULL;
-static cudaStream_t  hashgemm_copies; /* for copies of patterns to the host */
-static cudaEvent_t   hashgemm_made;   /* recorded when the pattern is complete */
+static cudaStream_t  hashgemm_pattern; /* for work on patterns, while PETSc's stream computes values */
+static cudaEvent_t   hashgemm_made;    /* recorded when the pattern is complete */
+static cudaEvent_t   hashgemm_joined;  /* recorded when the stream of patterns has no more work */
 
 static PetscErrorCode HashGEMMDeviceFinalize(void)
 {
   PetscFunctionBegin;
   SpgemmDeviceContextDestroy(&HashGEMMDeviceContext);
   PetscCallCUDA(cudaEventDestroy(hashgemm_made));
-  PetscCallCUDA(cudaStreamDestroy(hashgemm_copies));
+  PetscCallCUDA(cudaEventDestroy(hashgemm_joined));
+  PetscCallCUDA(cudaStreamDestroy(hashgemm_pattern));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -39,13 +41,17 @@ PetscErrorCode HashGEMMDeviceCheck(SysStatus status, PetscBool *done)
 
 PetscErrorCode HashGEMMDeviceStart(PetscBool *done)
 {
+  int least, greatest;
+
   PetscFunctionBegin;
   *done = PETSC_TRUE;
   if (HashGEMMDeviceContext) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(HashGEMMDeviceCheck(SpgemmDeviceContextCreate(&HashGEMMDeviceContext), done));
   if (!*done) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCallCUDA(cudaStreamCreateWithFlags(&hashgemm_copies, cudaStreamNonBlocking));
+  PetscCallCUDA(cudaDeviceGetStreamPriorityRange(&least, &greatest));
+  PetscCallCUDA(cudaStreamCreateWithPriority(&hashgemm_pattern, cudaStreamNonBlocking, greatest)); /* its kernels are short, and the host waits for them */
   PetscCallCUDA(cudaEventCreateWithFlags(&hashgemm_made, cudaEventDisableTiming));
+  PetscCallCUDA(cudaEventCreateWithFlags(&hashgemm_joined, cudaEventDisableTiming));
   PetscCall(PetscRegisterFinalize(HashGEMMDeviceFinalize));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -60,18 +66,40 @@ PetscErrorCode HashGEMMDeviceTell(Mat C, const SpgemmInfo *info)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* ------------------------------------------------- the stream of patterns ------------------------------------------------- */
+
+/* Gets the stream of patterns, which waits for the pattern of the last HashGEMMDeviceMake() and for no later work */
+PetscErrorCode HashGEMMDeviceGetPatternStream(SysStream *stream)
+{
+  PetscFunctionBegin;
+  PetscCallCUDA(cudaStreamWaitEvent(hashgemm_pattern, hashgemm_made, 0));
+  *stream = hashgemm_pattern;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* PETSc's stream waits for the stream of patterns */
+PetscErrorCode HashGEMMDeviceJoinPatternStream(void)
+{
+  PetscFunctionBegin;
+  PetscCallCUDA(cudaEventRecord(hashgemm_joined, hashgemm_pattern));
+  PetscCallCUDA(cudaStreamWaitEvent(PetscDefaultCudaStream, hashgemm_joined, 0));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* ------------------------------------------------- bus ------------------------------------------------- */
 
 /* Copies to new host memory, whose pages do not exist yet. The copy starts when the device has recorded the event. */
 static PetscErrorCode HashGEMMDeviceFetchPinned(void *host, const void *device, size_t bytes, PetscBool *pinned)
 {
+  SysStream stream;
+
   PetscFunctionBegin;
   SysAdvise(host, bytes);
   HashGEMMTouch(host, bytes, SysThreads());
   PetscCall(MatAIJDevicePin(host, bytes, pinned));
-  PetscCallCUDA(cudaStreamWaitEvent(hashgemm_copies, hashgemm_made, 0));
-  PetscCallCUDA(cudaMemcpyAsync(host, device, bytes, cudaMemcpyDeviceToHost, hashgemm_copies));
-  PetscCallCUDA(cudaStreamSynchronize(hashgemm_copies));
+  PetscCall(HashGEMMDeviceGetPatternStream(&stream));
+  PetscCallCUDA(cudaMemcpyAsync(host, device, bytes, cudaMemcpyDeviceToHost, stream));
+  PetscCallCUDA(cudaStreamSynchronize(stream));
   PetscCall(PetscLogGpuToCpu(bytes));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -172,15 +200,15 @@ PetscErrorCode HashGEMMDeviceMake(SpgemmType type, SpgemmAccumulator accumulator
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HashGEMMDeviceLook(Mat A, uint64_t *fingerprint, int *ascending, PetscBool *done)
+PetscErrorCode HashGEMMDeviceLook(int n, Mat const block[], uint64_t fingerprint[], int ascending[], PetscBool *done)
 {
-  SysCSR csr;
+  SysCSR csr[HASHGEMM_FINGERPRINTS];
 
   PetscFunctionBegin;
   PetscCall(HashGEMMDeviceStart(done));
   if (!*done) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(HashGEMMDeviceGetCSR(A, &csr));
-  PetscCall(HashGEMMDeviceCheck(HashGEMMDeviceFingerprint(&csr, PetscDefaultCudaStream, fingerprint, ascending), done));
+  for (int k = 0; k < n; k++) PetscCall(HashGEMMDeviceGetCSR(block[k], &csr[k]));
+  PetscCall(HashGEMMDeviceCheck(HashGEMMDeviceFingerprints(n, csr, PetscDefaultCudaStream, fingerprint, ascending), done));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -193,9 +221,10 @@ PetscErrorCode HashGEMMDeviceDefers(Mat C, const HashGEMMProduct *p, PetscInt ro
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode HashGEMMDeviceDefer(Mat C, const HashGEMMProduct *p, const HashGEMMRows *rows, PetscBool *done)
+/* Moves the result to C if C may stay on the device */
+static PetscErrorCode HashGEMMDeviceDefer(Mat C, const HashGEMMProduct *p, HashGEMMRows *rows, PetscBool *done)
 {
-  const SysCSR csr = HashGEMMRowsCSR(rows);
+  SysCSR csr = HashGEMMRowsCSR(rows);
 
   PetscFunctionBegin;
   PetscCall(HashGEMMDeviceDefers(C, p, (PetscInt)rows->m, done));
@@ -203,11 +232,14 @@ static PetscErrorCode HashGEMMDeviceDefer(Mat C, const HashGEMMProduct *p, const
   if (!*done) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(HashGEMMInherit(C, p, (PetscInt)rows->m, (PetscInt)rows->n, (PetscInt)rows->m, (PetscInt)rows->n));
   PetscCall(MatAIJDeferNew(C, &csr, done));
+  if (!*done) PetscFunctionReturn(PETSC_SUCCESS);
+  rows->i = rows->j = NULL;
+  rows->a           = NULL;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* Creates C from the result; sets *done = PETSC_FALSE if the device lacks memory for C */
-static PetscErrorCode HashGEMMDeviceAssemble(Mat C, const HashGEMMProduct *p, const SysCSR factor[], const HashGEMMRows *rows, PetscBool *done)
+static PetscErrorCode HashGEMMDeviceAssemble(Mat C, const HashGEMMProduct *p, const SysCSR factor[], HashGEMMRows *rows, PetscBool *done)
 {
   const SysStream stream = PetscDefaultCudaStream;
   PetscInt       *starts;

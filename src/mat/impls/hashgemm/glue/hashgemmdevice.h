@@ -17,6 +17,8 @@ extern PetscErrorCode HashGEMMDeviceRoom(Mat, PetscBool *enough);
 extern PetscErrorCode HashGEMMDeviceGetCSR(Mat, SysCSR *);
 extern PetscErrorCode HashGEMMDeviceGetArrays(Mat, const int **i, const int **j, PetscScalar **a);
 extern PetscErrorCode HashGEMMDeviceFetch(void *host, const void *device, size_t bytes); /* of the pattern of the last HashGEMMDeviceMake(): waits for no later work */
+extern PetscErrorCode HashGEMMDeviceGetPatternStream(SysStream *);
+extern PetscErrorCode HashGEMMDeviceJoinPatternStream(void);
 extern PetscErrorCode HashGEMMDeviceTell(Mat, const SpgemmInfo *);
 
 extern SpgemmDeviceContext *HashGEMMDeviceContext;

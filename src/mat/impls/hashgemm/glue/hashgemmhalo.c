@@ -204,7 +204,7 @@ PetscErrorCode HashGEMMHaloRequest(Mat A, HashGEMMHalo *h, PetscInt **wanted)
   PetscCall(PetscMalloc1(h->nrun, wanted));
   PetscCall(PetscArraycpy(*wanted, root, h->nrun));
   PetscCall(PetscMalloc2(2 * h->nrun, &h->run, h->nrun + 1, &h->start));
-  PetscCall(PetscMalloc1(2 * (h->nto + h->nfrom), &h->requests));
+  PetscCall(PetscMalloc1(h->nto + h->nfrom, &h->requests));
   PetscCall(PetscSFDestroy(&sf));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -286,7 +286,7 @@ PetscErrorCode HashGEMMHaloOffer(PetscLayout layout, PetscInt nrow, const PetscI
   PetscCall(PetscSortMPIIntWithArray(h->nfrom, h->from, order));
   for (PetscMPIInt k = 0; k < h->nfrom; k++) ncome += sorted[k] = runs[order[k]];
   PetscCall(PetscMalloc1(2 * ncome, &pairs));
-  PetscCall(PetscMalloc1(2 * (h->nto + h->nfrom), &h->requests));
+  PetscCall(PetscMalloc1(h->nto + h->nfrom, &h->requests));
   PetscCall(HashGEMMHaloSwap(h, 2, h->nto, h->to, count, send, h->nfrom, h->from, sorted, pairs));
   PetscCall(PetscMalloc1(h->nto + 1, &h->go));
   h->go[0] = 0;

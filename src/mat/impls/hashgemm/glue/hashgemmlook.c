@@ -38,9 +38,11 @@ PetscBool HashGEMMSamePattern(const HashGEMMSeen *a, const HashGEMMSeen *b)
 /* Device and host fingerprints differ: an operand that moved counts as a new pattern, and the product starts anew */
 static PetscErrorCode HashGEMMFingerprintMat(Mat A, uint64_t *pattern, int *ascending)
 {
-  Mat             block[2] = {A, NULL};
-  const PetscInt *global   = NULL;
-  PetscBool       mpi;
+  Mat             block[2]  = {A, NULL}, device[2];
+  const PetscInt *global    = NULL;
+  uint64_t        found[2]  = {0, 0};
+  int             sorted[2] = {1, 1}, ndevice = 0;
+  PetscBool       mpi, done                   = PETSC_FALSE;
 
   PetscFunctionBegin;
   *pattern   = 0;
@@ -48,14 +50,22 @@ static PetscErrorCode HashGEMMFingerprintMat(Mat A, uint64_t *pattern, int *asce
   PetscCall(PetscObjectBaseTypeCompare((PetscObject)A, MATMPIAIJ, &mpi));
   if (mpi) PetscCall(MatMPIAIJGetSeqAIJ(A, &block[0], &block[1], &global));
   for (int k = 0; k < 2 && block[k]; k++) {
-    SysCSR    csr;
-    uint64_t  one  = 0;
-    int       rows = 1;
-    PetscBool done = PETSC_FALSE;
+    SysCSR csr;
 
     PetscCall(MatAIJGetSizes(block[k], &csr));
-    if (MatAIJValuesOnDevice(block[k]) && csr.nz) PetscCall(HashGEMMDeviceLook(block[k], &one, &rows, &done));
-    if (!done) {
+    if (MatAIJValuesOnDevice(block[k]) && csr.nz) device[ndevice++] = block[k];
+  }
+  if (ndevice) PetscCall(HashGEMMDeviceLook(ndevice, device, found, sorted, &done));
+  ndevice = done ? ndevice : 0;
+  for (int k = 0, l = 0; k < 2 && block[k]; k++) {
+    SysCSR   csr;
+    uint64_t one;
+    int      rows;
+
+    if (l < ndevice && device[l] == block[k]) {
+      one  = found[l];
+      rows = sorted[l++];
+    } else {
       PetscCall(MatAIJGetPattern(block[k], &csr));
       one = HashGEMMFingerprint(csr.m, csr.i, csr.j, &rows);
     }

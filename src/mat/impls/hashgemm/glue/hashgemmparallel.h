@@ -17,7 +17,7 @@ struct _HashGEMMHalo {
   PetscInt     nrun, *run, *start;    /* run k to send has the entries run[2 k] to run[2 k + 1] of this process, and begins at start[k] of all that go */
   PetscInt     nrow, *first, *arrive; /* row r has the entries first[r] to first[r + 1], and comes at arrive[r]; NULL: rows come in their order */
   char        *out, *in;              /* during an exchange */
-  MPI_Request *requests;              /* of two arrays */
+  MPI_Request *requests;
   PetscInt     n, *place;
   PetscScalar *values;
 };

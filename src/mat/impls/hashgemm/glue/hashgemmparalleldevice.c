@@ -5,6 +5,8 @@
    The device merges both factors, multiplies them, adds up the rows of the result that several processes contribute to, and cuts the result into blocks. The host has lists of rows and
    of ghost columns, which are surfaces, and sends what the device has packed into pinned memory; the whole pattern of the result only unless the result is deferred. Each process
    decides for itself whether it uses the device, and all together whether the result is deferred.
+
+   While PETSc's stream computes the values of the local product, a second stream merges the pattern of exchanged rows.
 */
 #include "mat/impls/hashgemm/glue/hashgemmparallel.h"
 
@@ -23,16 +25,24 @@ struct _HashGEMMDeviceParallel {
   PetscScalar  *suma;
   PetscInt     *ends;   /* on the host: the starts of rows of the result that other processes get */
   HashGEMMRows  cut[2]; /* both blocks of a deferred result, until the matrix has them */
+  PetscScalar  *came;   /* room for the values of rows that come, until HashGEMMDeviceSum() has added them */
 
   HashGEMMDeviceSums sums;
 };
 
 /* ------------------------------------------------- memory ------------------------------------------------- */
 
+static PetscErrorCode HashGEMMDeviceAllocateOn(SysStream stream, size_t bytes, void *memory, PetscBool *done)
+{
+  PetscFunctionBegin;
+  PetscCall(HashGEMMDeviceCheck(SysPoolAllocate(bytes, memory, stream), done));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode HashGEMMDeviceAllocate(size_t bytes, void *memory, PetscBool *done)
 {
   PetscFunctionBegin;
-  PetscCall(HashGEMMDeviceCheck(SysPoolAllocate(bytes, memory, PetscDefaultCudaStream), done));
+  PetscCall(HashGEMMDeviceAllocateOn(PetscDefaultCudaStream, bytes, memory, done));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -82,14 +92,14 @@ static PetscErrorCode HashGEMMDeviceGetKnown(Mat A, HashGEMMDeviceParallel *d, H
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Copies the n ghost columns on the device to c, and waits for the device */
-static PetscErrorCode HashGEMMDeviceFetchColumns(int n, const int *global, HashGEMMColumns *c)
+/* Copies the n ghost columns on the device to c, and waits for the stream */
+static PetscErrorCode HashGEMMDeviceFetchColumns(int n, const int *global, HashGEMMColumns *c, SysStream stream)
 {
   PetscFunctionBegin;
   c->nglobal = n;
   PetscCall(PetscMalloc1(n, &c->global));
-  if (n) PetscCallCUDA(cudaMemcpyAsync(c->global, global, n * sizeof(*c->global), cudaMemcpyDeviceToHost, PetscDefaultCudaStream));
-  PetscCallCUDA(cudaStreamSynchronize(PetscDefaultCudaStream));
+  if (n) PetscCallCUDA(cudaMemcpyAsync(c->global, global, n * sizeof(*c->global), cudaMemcpyDeviceToHost, stream));
+  PetscCallCUDA(cudaStreamSynchronize(stream));
   PetscCall(PetscLogGpuToCpu(n * sizeof(*c->global)));
   c->nbelow = HashGEMMCountBelow(n, c->global, c->first);
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -172,6 +182,7 @@ PetscErrorCode HashGEMMDeviceParallelDestroy(HashGEMMParallel *q)
     MatAIJPoolRelease(d->source);
     MatAIJPoolRelease(d->from);
     MatAIJPoolRelease(d->suma);
+    MatAIJPoolRelease(d->came);
   }
   PetscCall(PetscFree(d->ends));
   PetscCall(PetscFree(q->device));
@@ -187,7 +198,7 @@ PetscErrorCode HashGEMMDeviceGetWanted(Mat B, const PetscInt rows[], HashGEMMPar
   const SysStream         stream = PetscDefaultCudaStream;
   HashGEMMDeviceColumns   known;
   SysCSR                  block[2];
-  PetscInt               *ends;
+  PetscInt               *pinned, *ends;
   int                    *dends = NULL;
 
   PetscFunctionBegin;
@@ -195,11 +206,14 @@ PetscErrorCode HashGEMMDeviceGetWanted(Mat B, const PetscInt rows[], HashGEMMPar
   PetscCall(HashGEMMDeviceGetKnown(B, d, &known, done));
   h->start[0] = 0;
   if (!n || !*done) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscMalloc1(4 * n, &ends));
+  PetscCall(MatAIJPinnedMemory((size_t)n * 5 * sizeof(*pinned), &pinned));
+  ends = pinned + n;
   PetscCall(HashGEMMDeviceAllocate(2 * n * sizeof(*d->wanted), &d->wanted, done));
   if (*done) PetscCall(HashGEMMDeviceAllocate(4 * n * sizeof(*dends), &dends, done));
   if (*done) {
-    PetscCallCUDA(cudaMemcpyAsync(d->wanted, rows, n * sizeof(*rows), cudaMemcpyHostToDevice, stream));
+    PetscCallCUDA(cudaStreamSynchronize(stream)); /* it may still read the pinned memory */
+    PetscCall(PetscArraycpy(pinned, rows, n));
+    PetscCallCUDA(cudaMemcpyAsync(d->wanted, pinned, n * sizeof(*rows), cudaMemcpyHostToDevice, stream));
     PetscCallCUDA(cudaMemsetAsync(dends, 0, 4 * n * sizeof(*dends), stream));
     for (int b = 0; b < 2 && *done; b++) {
       if (block[b].nz) PetscCall(HashGEMMDeviceCheck(HashGEMMDeviceRowEnds(n, d->wanted, block[b].i, dends + 2 * b * n, stream), done));
@@ -208,12 +222,12 @@ PetscErrorCode HashGEMMDeviceGetWanted(Mat B, const PetscInt rows[], HashGEMMPar
     PetscCallCUDA(cudaStreamSynchronize(stream));
     for (PetscInt k = 0; k < 2 * n; k++) h->run[k] = ends[k] + ends[2 * n + k];
     PetscCall(HashGEMMHaloStart(h, info, status));
-    PetscCallCUDA(cudaMemcpyAsync(d->wanted + n, h->start, n * sizeof(*h->start), cudaMemcpyHostToDevice, stream));
+    PetscCall(PetscArraycpy(pinned, h->start, n));
+    PetscCallCUDA(cudaMemcpyAsync(d->wanted + n, pinned, n * sizeof(*h->start), cudaMemcpyHostToDevice, stream));
     PetscCall(PetscLogGpuToCpu(4 * n * sizeof(*ends)));
     PetscCall(PetscLogCpuToGpu(2 * n * sizeof(*rows)));
   }
   MatAIJPoolRelease(dends);
-  PetscCall(PetscFree(ends));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -313,7 +327,7 @@ static PetscErrorCode HashGEMMDeviceMakeColumns(Mat B, const int *columns, HashG
     d->known  = NULL;
   }
   if (!*done) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(HashGEMMDeviceFetchColumns(n, d->global, c));
+  PetscCall(HashGEMMDeviceFetchColumns(n, d->global, c, PetscDefaultCudaStream));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -474,7 +488,7 @@ PetscErrorCode HashGEMMDeviceFetchPattern(HashGEMMParallel *q)
 }
 
 /* Queues marks of the ghost columns that occur in the first m rows. *used is NULL if memory is short. */
-static PetscErrorCode HashGEMMDeviceMark(PetscInt m, HashGEMMParallel *q, char **used)
+static PetscErrorCode HashGEMMDeviceMark(PetscInt m, HashGEMMParallel *q, char **used, SysStream stream)
 {
   HashGEMMDeviceParallel *d = q->device;
   PetscBool               done;
@@ -482,53 +496,48 @@ static PetscErrorCode HashGEMMDeviceMark(PetscInt m, HashGEMMParallel *q, char *
   PetscFunctionBegin;
   *used = NULL;
   if (!q->columns.nglobal) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(HashGEMMDeviceAllocate(q->columns.nglobal, used, &done));
+  PetscCall(HashGEMMDeviceAllocateOn(stream, q->columns.nglobal, used, &done));
   if (!done) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCallCUDA(cudaMemsetAsync(*used, 0, q->columns.nglobal, PetscDefaultCudaStream));
-  PetscCall(HashGEMMDeviceCheck(HashGEMMDeviceMarkUsed(m, d->result.i, d->result.j, q->columns.n, *used, PetscDefaultCudaStream), &done));
+  PetscCallCUDA(cudaMemsetAsync(*used, 0, q->columns.nglobal, stream));
+  PetscCall(HashGEMMDeviceCheck(HashGEMMDeviceMarkUsed(m, d->result.i, d->result.j, q->columns.n, *used, stream), &done));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* ------------------------------------------------- rows of the result that belong elsewhere ------------------------------------------------- */
 
-/* Exchanges columns, if wanted, and values of the rows from row m on: *columns and *values become those that come, on the device. Other processes get theirs in any case. */
-static PetscErrorCode HashGEMMDeviceExchange(PetscInt m, HashGEMMParallel *q, int **columns, PetscScalar **values, PetscBool *done)
+/* Exchanges the columns, or the values, of the rows from row m on. Entries of other processes go to there[], on the device, unless it is NULL; the others get theirs in any case. */
+static PetscErrorCode HashGEMMDeviceExchange(PetscInt m, HashGEMMParallel *q, PetscBool columns, void *there, SysStream stream)
 {
   HashGEMMDeviceParallel *d      = q->device;
   HashGEMMHalo           *h      = &q->sent;
   HashGEMMDeviceSource    source = {.merged = 1, .first = (int)q->columns.first, .n = (int)q->columns.n, .nbelow = (int)q->columns.nbelow, .global = d->global};
-  const size_t            nout = (size_t)h->start[h->nrun], nin = (size_t)h->n;
-  const PetscMPIInt       n = h->nto + h->nfrom;
-  PetscScalar            *out, *in;
-  PetscInt               *outj, *inj;
+  const size_t            nout = (size_t)h->start[h->nrun], nin = (size_t)h->n, size = columns ? sizeof(PetscInt) : sizeof(PetscScalar);
+  char                   *out, *in;
+  PetscBool               done;
 
   PetscFunctionBegin;
-  *done   = PETSC_TRUE;
-  *values = NULL;
-  PetscCall(MatAIJPinnedMemory((nout + nin) * (sizeof(*out) + sizeof(*outj)), &out));
-  in         = out + nout;
-  outj       = (PetscInt *)(in + nin);
-  inj        = outj + nout;
+  PetscCall(MatAIJPinnedMemory((nout + nin) * size, &out));
+  in         = out + nout * size;
   source.d   = HashGEMMRowsCSR(&d->result);
   source.d.i = d->result.i + m;
-  if (nout) PetscCall(HashGEMMDeviceCheck(HashGEMMDevicePack(&source, d->result.m - m, NULL, NULL, columns ? outj : NULL, out, PetscDefaultCudaStream), done));
-  PetscCallCUDA(cudaStreamSynchronize(PetscDefaultCudaStream));
-  if (columns) PetscCall(HashGEMMHaloPost(h, MPIU_INT, sizeof(*outj), outj, inj, h->requests + n));
-  PetscCall(HashGEMMHaloPost(h, MPIU_SCALAR, sizeof(*out), out, in, h->requests));
-  PetscCallMPI(MPI_Waitall(columns ? 2 * n : n, h->requests, MPI_STATUSES_IGNORE));
-  PetscCall(PetscLogGpuToCpu((PetscLogDouble)(nout * (sizeof(*out) + (columns ? sizeof(*outj) : 0)))));
-  if (columns) PetscCall(HashGEMMDeviceUpload(nin * sizeof(*inj), inj, columns, done));
-  if (*done) PetscCall(HashGEMMDeviceUpload(nin * sizeof(*in), in, values, done));
+  if (nout) PetscCall(HashGEMMDeviceCheck(HashGEMMDevicePack(&source, d->result.m - m, NULL, NULL, columns ? (int *)out : NULL, columns ? NULL : (PetscScalar *)out, stream), &done));
+  PetscCallCUDA(cudaStreamSynchronize(stream));
+  PetscCall(HashGEMMHaloPost(h, columns ? MPIU_INT : MPIU_SCALAR, size, out, in, h->requests));
+  PetscCallMPI(MPI_Waitall(h->nto + h->nfrom, h->requests, MPI_STATUSES_IGNORE));
+  if (there && nin) PetscCallCUDA(cudaMemcpyAsync(there, in, nin * size, cudaMemcpyHostToDevice, stream));
+  PetscCall(PetscLogGpuToCpu((PetscLogDouble)(nout * size)));
+  PetscCall(PetscLogCpuToGpu((PetscLogDouble)(nin * size)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Lists the rows of this process that are sums, of which degree[r] rows come for row r, and the rows that come. Waits for the device. */
-static PetscErrorCode HashGEMMDeviceListSums(PetscInt m, const PetscInt degree[], HashGEMMParallel *q, PetscBool *done)
+/* Lists the rows of this process that are sums, of which degree[r] rows come for row r, and the rows that come. Waits for the stream. */
+static PetscErrorCode HashGEMMDeviceListSums(PetscInt m, const PetscInt degree[], HashGEMMParallel *q, SysStream stream, PetscBool *done)
 {
   HashGEMMDeviceParallel *d = q->device;
   HashGEMMDeviceSums     *s = &d->sums;
   HashGEMMHalo           *h = &q->sent;
   PetscInt               *lists, *row, *begin, *sum, *first, *arrive, *ends;
+  int                    *dends = NULL;
 
   PetscFunctionBegin;
   *s    = (HashGEMMDeviceSums){.ncame = (int)h->nrow, .nterm = (int)h->n};
@@ -548,19 +557,19 @@ static PetscErrorCode HashGEMMDeviceListSums(PetscInt m, const PetscInt degree[]
   }
   PetscCall(PetscArraycpy(first, h->first, s->ncame + 1));
   PetscCall(PetscArraycpy(arrive, h->arrive ? h->arrive : h->first, s->ncame));
-  PetscCall(HashGEMMDeviceAllocate((2 * s->n + 3 * s->ncame + 2) * sizeof(*lists), &d->lists, done));
+  PetscCall(HashGEMMDeviceAllocateOn(stream, (2 * s->n + 3 * s->ncame + 2) * sizeof(*lists), &d->lists, done));
   if (*done) {
-    PetscCallCUDA(cudaMemcpyAsync(d->lists, row, s->n * sizeof(*row), cudaMemcpyHostToDevice, PetscDefaultCudaStream));
-    PetscCall(HashGEMMDeviceAllocate(2 * s->n * sizeof(*ends), &d->from, done));
+    PetscCallCUDA(cudaMemcpyAsync(d->lists, row, s->n * sizeof(*row), cudaMemcpyHostToDevice, stream));
+    PetscCall(HashGEMMDeviceAllocateOn(stream, 2 * s->n * sizeof(*ends), &dends, done));
   }
   if (*done) {
-    PetscCall(HashGEMMDeviceCheck(HashGEMMDeviceRowEnds(s->n, d->lists, d->result.i, d->from, PetscDefaultCudaStream), done));
-    PetscCallCUDA(cudaMemcpyAsync(ends, d->from, 2 * s->n * sizeof(*ends), cudaMemcpyDeviceToHost, PetscDefaultCudaStream));
-    PetscCallCUDA(cudaStreamSynchronize(PetscDefaultCudaStream));
+    PetscCall(HashGEMMDeviceCheck(HashGEMMDeviceRowEnds(s->n, d->lists, d->result.i, dends, stream), done));
+    PetscCallCUDA(cudaMemcpyAsync(ends, dends, 2 * s->n * sizeof(*ends), cudaMemcpyDeviceToHost, stream));
+    PetscCallCUDA(cudaStreamSynchronize(stream));
     begin[0] = 0;
     for (int t = 0; t < s->n; t++) begin[t + 1] = begin[t] + ends[2 * t + 1] - ends[2 * t];
     s->nown = begin[s->n];
-    PetscCallCUDA(cudaMemcpyAsync(d->lists + s->n, begin, (s->n + 3 * s->ncame + 2) * sizeof(*lists), cudaMemcpyHostToDevice, PetscDefaultCudaStream));
+    PetscCallCUDA(cudaMemcpyAsync(d->lists + s->n, begin, (s->n + 3 * s->ncame + 2) * sizeof(*lists), cudaMemcpyHostToDevice, stream));
     PetscCall(PetscLogGpuToCpu(2 * s->n * sizeof(*ends)));
     PetscCall(PetscLogCpuToGpu((2 * s->n + 3 * s->ncame + 2) * sizeof(*lists)));
     s->row    = d->lists;
@@ -569,48 +578,63 @@ static PetscErrorCode HashGEMMDeviceListSums(PetscInt m, const PetscInt degree[]
     s->first  = d->lists + (first - lists);
     s->arrive = d->lists + (arrive - lists);
   }
-  MatAIJPoolRelease(d->from);
-  d->from = NULL;
+  SysPoolRelease(dends, stream);
   PetscCall(PetscFree2(lists, ends));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The values of the sums */
-static PetscErrorCode HashGEMMDeviceSum(HashGEMMDeviceParallel *d, const PetscScalar *came, PetscBool *done)
+/* Allocates memory for HashGEMMDeviceSum() */
+static PetscErrorCode HashGEMMDeviceSumRoom(HashGEMMParallel *q, PetscBool *done)
 {
-  const HashGEMMDeviceSums *s    = &d->sums;
-  const int64_t             most = s->nown + s->nterm;
+  HashGEMMDeviceParallel *d = q->device;
 
   PetscFunctionBegin;
   *done = PETSC_TRUE;
-  if (!s->n) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(HashGEMMDeviceAllocate(most * sizeof(*d->suma), &d->suma, done));
-  if (*done) PetscCall(HashGEMMDeviceCheck(HashGEMMDeviceSumValues(most, d->sumi + s->n, d->term, d->source, d->result.a, came, d->suma, PetscDefaultCudaStream), done));
-  PetscCall(PetscLogGpuFlops((PetscLogDouble)most * PETSC_FLOPS_PER_OP));
+  if (!d->sums.n) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(HashGEMMDeviceAllocate(((int64_t)d->sums.nown + d->sums.nterm) * sizeof(*d->suma), &d->suma, done));
+  if (*done) PetscCall(HashGEMMDeviceAllocate(q->sent.n * sizeof(*d->came), &d->came, done));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Exchanges the values of the rows from row m on and computes the values of the sums, for which there is room or not */
+static PetscErrorCode HashGEMMDeviceSum(PetscInt m, HashGEMMParallel *q, PetscBool room)
+{
+  HashGEMMDeviceParallel   *d    = q->device;
+  const HashGEMMDeviceSums *s    = &d->sums;
+  const int64_t             most = (int64_t)s->nown + s->nterm;
+  PetscBool                 done;
+
+  PetscFunctionBegin;
+  PetscCall(HashGEMMDeviceExchange(m, q, PETSC_FALSE, room ? d->came : NULL, PetscDefaultCudaStream));
+  if (room && s->n) {
+    PetscCall(HashGEMMDeviceCheck(HashGEMMDeviceSumValues(most, d->sumi + s->n, d->term, d->source, d->result.a, d->came, d->suma, PetscDefaultCudaStream), &done));
+    PetscCall(PetscLogGpuFlops((PetscLogDouble)most * PETSC_FLOPS_PER_OP));
+  }
+  MatAIJPoolRelease(d->came);
+  d->came = NULL;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* Sets the ghosts of the result: the columns of other processes in the first m rows and in the received rows */
-static PetscErrorCode HashGEMMDeviceMakeFinal(PetscInt m, const int *columns, PetscInt N, HashGEMMParallel *q, HashGEMMColumns *c, int **global, PetscBool *done)
+static PetscErrorCode HashGEMMDeviceMakeFinal(PetscInt m, const int *columns, PetscInt N, HashGEMMParallel *q, HashGEMMColumns *c, int **global, SysStream stream, PetscBool *done)
 {
   const HashGEMMDeviceColumns before = HashGEMMDeviceGetColumns(q);
   char                       *used;
   int                         n = 0;
 
   PetscFunctionBegin;
-  PetscCall(HashGEMMDeviceMark(m, q, &used));
-  PetscCall(HashGEMMDeviceCheck(HashGEMMDeviceListGhosts(&before, used, q->sent.n, columns, (int)N, global, &n, PetscDefaultCudaStream), done));
-  MatAIJPoolRelease(used);
+  PetscCall(HashGEMMDeviceMark(m, q, &used, stream));
+  PetscCall(HashGEMMDeviceCheck(HashGEMMDeviceListGhosts(&before, used, q->sent.n, columns, (int)N, global, &n, stream), done));
+  SysPoolRelease(used, stream);
   *c = (HashGEMMColumns){.first = q->columns.first, .n = q->columns.n};
-  PetscCall(HashGEMMDeviceFetchColumns(*done ? n : 0, *global, c));
+  PetscCall(HashGEMMDeviceFetchColumns(*done ? n : 0, *global, c, stream));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* Copies the pattern of the sums to the host, which makes the pattern of the result */
-static PetscErrorCode HashGEMMDeviceFetchSums(PetscInt m, const PetscInt degree[], const HashGEMMColumns *c, HashGEMMParallel *q, SpgemmInfo *info, SysStatus *status)
+static PetscErrorCode HashGEMMDeviceFetchSums(PetscInt m, const PetscInt degree[], const HashGEMMColumns *c, HashGEMMParallel *q, SysStream stream, SpgemmInfo *info, SysStatus *status)
 {
-  HashGEMMDeviceParallel *d      = q->device;
-  const SysStream         stream = PetscDefaultCudaStream; /* which computes the sums */
+  HashGEMMDeviceParallel *d = q->device;
   PetscInt               *starts;
 
   PetscFunctionBegin;
@@ -632,7 +656,7 @@ static PetscErrorCode HashGEMMDeviceFetchSums(PetscInt m, const PetscInt degree[
 }
 
 /* Exchanges the rows of the local product that belong to other processes, which are rows global[] of the layout, and adds up those that come. c gets the columns of the result, which
-   has N of them in all. */
+   has N of them in all. Columns travel while the device computes the local values. */
 PetscErrorCode HashGEMMDeviceMakeSums(PetscLayout layout, const PetscInt global[], PetscInt N, HashGEMMParallel *q, HashGEMMColumns *c, SpgemmInfo *info, SysStatus *status)
 {
   HashGEMMDeviceParallel     *d      = q->device;
@@ -640,19 +664,21 @@ PetscErrorCode HashGEMMDeviceMakeSums(PetscLayout layout, const PetscInt global[
   const HashGEMMDeviceColumns before = HashGEMMDeviceGetColumns(q);
   const PetscInt              m      = layout->n;
   PetscInt                   *degree;
-  PetscScalar                *values  = NULL;
   int                        *columns = NULL, *final = NULL;
   int64_t                     most;
-  PetscBool                   done, listed;
+  PetscBool                   done, room, listed;
+  SysStream                   stream;
 
   PetscFunctionBegin;
   PetscCall(PetscMalloc1(m, &degree));
+  PetscCall(HashGEMMDeviceGetPatternStream(&stream));
   PetscCall(HashGEMMHaloOffer(layout, (PetscInt)q->result.m - m, global, d->ends, &q->sent, degree, info, status));
-  PetscCall(HashGEMMDeviceListSums(m, degree, q, &listed)); /* while the device computes values; without room here, other processes exchange all the same */
-  PetscCall(HashGEMMDeviceExchange(m, q, &columns, &values, &done));
-  done = (PetscBool)(done && listed);
+  PetscCall(HashGEMMDeviceListSums(m, degree, q, stream, &listed)); /* without room here, other processes exchange all the same */
+  PetscCall(HashGEMMDeviceAllocateOn(stream, q->sent.n * sizeof(*columns), &columns, &room));
+  PetscCall(HashGEMMDeviceExchange(m, q, PETSC_TRUE, columns, stream));
+  done = (PetscBool)(room && listed);
   *c   = (HashGEMMColumns){0};
-  if (done) PetscCall(HashGEMMDeviceMakeFinal(m, columns, N, q, c, &final, &done));
+  if (done) PetscCall(HashGEMMDeviceMakeFinal(m, columns, N, q, c, &final, stream, &done));
   most = (int64_t)s->nown + s->nterm;
   if (most >= INT_MAX) {
     *status        = SYS_TOO_LARGE;
@@ -661,20 +687,21 @@ PetscErrorCode HashGEMMDeviceMakeSums(PetscLayout layout, const PetscInt global[
   if (done && s->n && !*status) {
     const HashGEMMDeviceColumns after = {before.first, before.n, (int)c->nglobal, final};
 
-    PetscCall(HashGEMMDeviceAllocate((s->n + 1) * sizeof(*d->sumi), &d->sumi, &done));
-    if (done) PetscCall(HashGEMMDeviceAllocate(most * sizeof(*d->sumj), &d->sumj, &done));
-    if (done) PetscCall(HashGEMMDeviceAllocate((most + 1) * sizeof(*d->term), &d->term, &done));
-    if (done) PetscCall(HashGEMMDeviceAllocate(most * sizeof(*d->source), &d->source, &done));
-    if (done) PetscCall(HashGEMMDeviceAllocate(m * sizeof(*d->from), &d->from, &done));
-    if (done) PetscCall(HashGEMMDeviceCheck(HashGEMMDeviceInvert(m, s->n, s->row, d->from, PetscDefaultCudaStream), &done));
-    if (done) PetscCall(HashGEMMDeviceCheck(HashGEMMDeviceSumPattern(s, &before, &after, d->result.i, d->result.j, columns, d->sumi, d->sumj, d->term, d->source, PetscDefaultCudaStream), &done));
-    if (done) PetscCall(HashGEMMDeviceSum(d, values, &done));
+    PetscCall(HashGEMMDeviceAllocateOn(stream, (s->n + 1) * sizeof(*d->sumi), &d->sumi, &done));
+    if (done) PetscCall(HashGEMMDeviceAllocateOn(stream, most * sizeof(*d->sumj), &d->sumj, &done));
+    if (done) PetscCall(HashGEMMDeviceAllocateOn(stream, (most + 1) * sizeof(*d->term), &d->term, &done));
+    if (done) PetscCall(HashGEMMDeviceAllocateOn(stream, most * sizeof(*d->source), &d->source, &done));
+    if (done) PetscCall(HashGEMMDeviceAllocateOn(stream, m * sizeof(*d->from), &d->from, &done));
+    if (done) PetscCall(HashGEMMDeviceCheck(HashGEMMDeviceInvert(m, s->n, s->row, d->from, stream), &done));
+    if (done) PetscCall(HashGEMMDeviceCheck(HashGEMMDeviceSumPattern(s, &before, &after, d->result.i, d->result.j, columns, d->sumi, d->sumj, d->term, d->source, stream), &done));
+    if (done) PetscCall(HashGEMMDeviceSumRoom(q, &done));
   }
   HashGEMMDeviceNote(done, (double)most * 4 * sizeof(PetscInt), info, status);
-  if (!q->defer) PetscCall(HashGEMMDeviceFetchSums(m, degree, c, q, info, status));
-  MatAIJPoolRelease(columns);
-  MatAIJPoolRelease(values);
-  MatAIJPoolRelease(final);
+  if (!q->defer) PetscCall(HashGEMMDeviceFetchSums(m, degree, c, q, stream, info, status));
+  SysPoolRelease(columns, stream);
+  SysPoolRelease(final, stream);
+  PetscCall(HashGEMMDeviceJoinPatternStream());
+  PetscCall(HashGEMMDeviceSum(m, q, (PetscBool)(done && !*status)));
   PetscCall(PetscFree(degree));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -683,14 +710,12 @@ PetscErrorCode HashGEMMDeviceMakeSums(PetscLayout layout, const PetscInt global[
 PetscErrorCode HashGEMMDeviceRenewSums(PetscInt m, HashGEMMParallel *q, SpgemmInfo *info, SysStatus *status)
 {
   HashGEMMDeviceParallel *d = q->device;
-  PetscScalar            *values;
   PetscBool               done;
 
   PetscFunctionBegin;
-  PetscCall(HashGEMMDeviceExchange(m, q, NULL, &values, &done));
-  if (done) PetscCall(HashGEMMDeviceSum(d, values, &done));
-  HashGEMMDeviceNote(done, (double)((int64_t)d->sums.nown + d->sums.nterm) * sizeof(*values), info, status);
-  MatAIJPoolRelease(values);
+  PetscCall(HashGEMMDeviceSumRoom(q, &done));
+  PetscCall(HashGEMMDeviceSum(m, q, done));
+  HashGEMMDeviceNote(done, (double)((int64_t)d->sums.nown + d->sums.nterm) * sizeof(*d->suma), info, status);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -769,9 +794,10 @@ static PetscErrorCode HashGEMMDeviceRestore(Mat C, Mat const block[2], PetscScal
   PetscFunctionBegin;
   for (int k = 0; k < 2; k++) {
     if (news) {
-      const SysCSR csr = HashGEMMRowsCSR(&d->cut[k]);
+      SysCSR csr = HashGEMMRowsCSR(&d->cut[k]);
 
       PetscCall(MatAIJDefer(block[k], &csr, PETSC_TRUE, PETSC_TRUE));
+      d->cut[k].borrowed = !csr.i; /* by the block */
       HashGEMMDeviceFreeRows(&d->cut[k]);
     } else if (a[k]) PetscCall(MatAIJDeviceRestoreWrite(block[k], &a[k]));
   }

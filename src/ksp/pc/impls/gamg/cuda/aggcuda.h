@@ -78,6 +78,9 @@ SYS_DEVICE SysStatus AggDeviceSetColumns(AggDevice *g, SysInt nfar, SysInt n, co
    Part 0 has the columns of this process, part 1 those of the others. SYS_TOO_LARGE: the result has too many entries. */
 SYS_DEVICE SysStatus AggDeviceProlong(AggDevice *g, int bs, int nvec, const AggMatrix *A, double alpha, int part, SysStream stream, SysCSR *P) SYS_STUB(SYS_SUCCESS);
 
+/* The arrays of this part of the prolongator no longer belong to g */
+SYS_DEVICE void AggDeviceDetach(AggDevice *g, int part) SYS_STUB();
+
 /* ------------------------------------------------- estimate of eigenvalues ------------------------------------------------- */
 
 /* Vectors, the inverse of the diagonal, and the numbers of the method; all arrays are on the device */

@@ -437,6 +437,11 @@ SysStatus AggDeviceProlong(AggDevice *g, int bs, int nvec, const AggMatrix *A, d
   return SYS_SUCCESS;
 }
 
+void AggDeviceDetach(AggDevice *g, int part)
+{
+  memset(g->arrays[part], 0, sizeof(g->arrays[part]));
+}
+
 /* ------------------------------------------------- noise, diagonal ------------------------------------------------- */
 
 static __global__ void AggNoiseKernel(int64_t n, int64_t first, SysScalar *x)

@@ -338,7 +338,7 @@ static PetscErrorCode PCAmbAggDeviceProlongator(PC pc, PCAmbAgg *agg, PetscReal 
   }
   PetscCall(AmbAggDeviceProlongator(agg->level, nvec, alpha, entries, P, done));
   if (*done) PetscCall(AmbAggInherit(agg->level->A, agg->level->bs, nvec, P));
-  if (*done) PetscCall(AmbAggDeviceSetEntries(*P, entries));
+  if (*done) PetscCall(AmbAggDeviceSetEntries(agg->level, *P, entries));
   if (smooths) {
     PetscCall(AmbAggLogSmoothing(agg->level, PETSC_FALSE));
     if (*done) PetscCall(MatViewFromOptions(*P, NULL, "-pc_gamg_agg_view_prolongation"));

@@ -46,9 +46,9 @@ SYS_DEVICE PetscErrorCode AmbAggDeviceFactor(AmbAggLevel *, PetscInt nvec, const
 SYS_DEVICE PetscErrorCode AmbAggDeviceDestroy(AmbAggLevel *) SYS_STUB(PETSC_SUCCESS);
 
 /* The prolongator (I + alpha D^-1 A) P of the tentative prolongator P of AmbAggDeviceFactor(), or P if alpha is 0. It has no entries until the second function gives it those
-   in entries[], arrays on the device that last as long as the level; the caller may set its format in between. */
+   in entries[], arrays on the device that last as long as the level or move to the matrix; the caller may set its format in between. */
 SYS_DEVICE PetscErrorCode AmbAggDeviceProlongator(AmbAggLevel *, PetscInt nvec, PetscReal alpha, SysCSR entries[2], Mat *, PetscBool *done) SYS_STUB(PETSC_SUCCESS);
-SYS_DEVICE PetscErrorCode AmbAggDeviceSetEntries(Mat, const SysCSR entries[2]) SYS_STUB(PETSC_SUCCESS);
+SYS_DEVICE PetscErrorCode AmbAggDeviceSetEntries(AmbAggLevel *, Mat, SysCSR entries[2]) SYS_STUB(PETSC_SUCCESS);
 SYS_DEVICE PetscErrorCode AmbAggDeviceNoise(Vec) SYS_STUB(PETSC_SUCCESS);
 SYS_DEVICE PetscErrorCode AmbAggDeviceZeros(Mat, PetscBool *zeros) SYS_STUB(PETSC_SUCCESS); /* are there zeros on the diagonal? */
 

@@ -148,60 +148,74 @@ PetscErrorCode AmbAggDeviceFactor(AmbAggLevel *level, PetscInt nvec, const Petsc
   if (data) PetscCall(PetscLogCpuToGpu((PetscLogDouble)(level->n * level->bs * nvec) * sizeof(*data)));
   PetscCall(PetscLogGpuToCpu((PetscLogDouble)(level->nagg * nvec * nvec) * sizeof(*data)));
   if (!*done) PetscCall(PetscFree(*coarse));
+  else if (level->halo) level->halo->nvec = nvec;
   PetscCall(PetscLogEventEnd(AMBAGG_Prolongator, level->A, 0, 0, 0));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The matrix of these arrays of the device, without entries. Of an MPI matrix far[] are the columns of the second part, not NULL even if there are none, or PETSc would look for
-   them in the entries; they belong to the matrix from now on. */
-static PetscErrorCode AmbAggDeviceMakeMat(const AmbAggLevel *level, PetscInt nvec, int parts, const SysCSR csr[], PetscInt far[], Mat *P)
+/* The matrix of these arrays of the device, without entries. f: the columns of the second part of an MPI matrix; NULL: a sequential matrix. */
+static PetscErrorCode AmbAggDeviceMakeMat(const AmbAggLevel *level, PetscInt nvec, const SysCSR csr[], const AmbAggFar *f, Mat *P)
 {
-  Mat block[2];
+  PetscInt *columns;
+  Mat       block[2];
 
   PetscFunctionBegin;
-  for (int k = 0; k < parts; k++) PetscCall(MatAIJDeferCreate(&csr[k], &block[k]));
-  if (parts == 1) *P = block[0];
-  else PetscCall(PetscAMBCreateMPIAIJWithSeqAIJ(level->comm, level->A->rmap->N, level->all * nvec, block[0], block[1], far, P));
+  for (int k = 0; k < (f ? 2 : 1); k++) PetscCall(MatAIJDeferCreate(&csr[k], &block[k]));
+  if (!f) *P = block[0];
+  else {
+    PetscCall(PetscMalloc1(f->nfar * nvec + 1, &columns)); /* not NULL, or PETSc would look for columns in the entries */
+    for (PetscInt k = 0; k < f->nfar * nvec; k++) columns[k] = f->far[k / nvec] * nvec + k % nvec;
+    PetscCall(PetscAMBCreateMPIAIJWithSeqAIJ(level->comm, level->A->rmap->N, level->all * nvec, block[0], block[1], columns, P));
+  }
   PetscCall(MatConvert(*P, MatAIJGetType(level->A), MAT_INPLACE_MATRIX, P));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode AmbAggDevicePrepare(const AmbAggLevel *level)
+{
+  AmbAggHalo *h = level->halo;
+  SysCSR      csr[2];
+
+  PetscFunctionBegin;
+  if (!MAT_AIJ_DEFERS || !h || !h->nvec || h->P) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(AmbAggFarCreate(level, PETSC_TRUE, &h->columns));
+  for (int k = 0; k < 2; k++) csr[k] = (SysCSR){.m = level->n * level->bs, .n = (k ? h->columns.nfar : level->nagg) * h->nvec};
+  PetscCall(AmbAggDeviceMakeMat(level, h->nvec, csr, &h->columns, &h->P));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode AmbAggDeviceProlongator(AmbAggLevel *level, PetscInt nvec, PetscReal alpha, SysCSR entries[2], Mat *P, PetscBool *done)
 {
-  AggMatrix M;
-  PetscInt *far = NULL, nfar;
-  PetscBool mpi;
-  int       parts;
-  SysStatus status = SYS_SUCCESS;
+  AmbAggHalo *h       = level->halo;
+  AmbAggFar   columns = {0};
+  AggMatrix   M;
+  PetscBool   mpi, prepared;
+  SysStatus   status = SYS_SUCCESS;
 
   PetscFunctionBegin;
   PetscCall(PetscLogEventBegin(AMBAGG_Prolongator, level->A, 0, 0, 0));
   PetscCall(PetscObjectBaseTypeCompare((PetscObject)level->A, MATMPIAIJ, &mpi));
-  parts = mpi ? 2 : 1;
+  prepared = (PetscBool)(h && h->P && alpha != 0);
   PetscCall(AmbAggDeviceGetMatrix(level, &M, done));
   PetscCall(PetscLogGpuTimeBegin());
   *done = PETSC_TRUE;
-  if (mpi) PetscCall(AmbAggParallelColumns(level, (PetscBool)(alpha != 0), &nfar, &far, done));
+  if (mpi && !prepared) PetscCall(AmbAggFarCreate(level, (PetscBool)(alpha != 0), &columns));
+  if (mpi) PetscCall(AmbAggParallelColumns(level, prepared ? &h->columns : &columns, done));
   if (*done) {
-    for (int k = 0; k < parts && !status; k++) status = AggDeviceProlong(level->device, (int)level->bs, (int)nvec, alpha != 0 ? &M : NULL, alpha, k, PetscDefaultCudaStream, &entries[k]);
+    for (int k = 0; k < (mpi ? 2 : 1) && !status; k++) status = AggDeviceProlong(level->device, (int)level->bs, (int)nvec, alpha != 0 ? &M : NULL, alpha, k, PetscDefaultCudaStream, &entries[k]);
     PetscCall(AmbAggDeviceCheck(level, status, "prolongator", done));
   }
   PetscCall(PetscLogGpuTimeEnd());
-  if (*done) {
-    PetscInt *columns = NULL;
-
-    if (mpi) {
-      PetscCall(PetscMalloc1(nfar * nvec + 1, &columns));
-      for (PetscInt k = 0; k < nfar * nvec; k++) columns[k] = far[k / nvec] * nvec + k % nvec;
-    }
-    PetscCall(AmbAggDeviceMakeMat(level, nvec, parts, entries, columns, P));
-  }
-  PetscCall(PetscFree(far));
+  if (*done && prepared) {
+    *P   = h->P;
+    h->P = NULL;
+  } else if (*done) PetscCall(AmbAggDeviceMakeMat(level, nvec, entries, mpi ? &columns : NULL, P));
+  PetscCall(AmbAggFarDestroy(&columns));
   PetscCall(PetscLogEventEnd(AMBAGG_Prolongator, level->A, 0, 0, 0));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode AmbAggDeviceSetEntries(Mat P, const SysCSR entries[2])
+PetscErrorCode AmbAggDeviceSetEntries(AmbAggLevel *level, Mat P, SysCSR entries[2])
 {
   const PetscBool products = MatShadowIsOurs(P);
   const PetscInt *columns;
@@ -211,6 +225,7 @@ PetscErrorCode AmbAggDeviceSetEntries(Mat P, const SysCSR entries[2])
   PetscCall(MatAIJGetBlocks(P, block, &columns));
   for (int k = 0; k < 2; k++) {
     if (block[k]) PetscCall(MatAIJDefer(block[k], &entries[k], products, PETSC_FALSE));
+    if (!entries[k].i) AggDeviceDetach(level->device, k);
   }
   if (block[1] && products) PetscCall(MatAIJDeferMPI(P, PETSC_FALSE));
   PetscFunctionReturn(PETSC_SUCCESS);

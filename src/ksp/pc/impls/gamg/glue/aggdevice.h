@@ -20,6 +20,11 @@ extern PetscErrorCode AmbAggDeviceGetMatrix(const AmbAggLevel *, AggMatrix *, Pe
 
 /* ------------------------------------------------- several processes ------------------------------------------------- */
 
+/* Columns of the prolongator that other processes own: of nfar aggregates far[], ascending. Vertex or ghost vertex[k] of n belongs to aggregate far[column[k]]. */
+typedef struct {
+  PetscInt nfar, *far, n, *vertex, *column;
+} AmbAggFar;
+
 /* The exchange of entries of vertices that are ghosts of other processes: through pinned memory or, if rows are vertices, by the halo of the matrix between GPUs that reach each
    other's memory, in the stream */
 struct _AmbAggHalo {
@@ -34,6 +39,10 @@ struct _AmbAggHalo {
 
   PetscInt  nleaving, *leaving, *aggregate; /* the vertices in aggregates of other processes, and these aggregates */
   PetscInt *ghosts;                         /* the aggregate of each ghost */
+
+  PetscInt  nvec;    /* vectors of the tentative prolongator; 0: there is none yet */
+  AmbAggFar columns; /* of P */
+  Mat       P;       /* the smoothed prolongator without entries, from AmbAggDevicePrepare() to AmbAggDeviceProlongator() */
 };
 
 extern PetscErrorCode AmbAggHaloCreate(AmbAggLevel *);
@@ -46,4 +55,10 @@ extern int AmbAggHaloAddUp(void *ctx, SysInt array[]);
 /* Exchanges the transposed edges between processes. *come is pinned memory; *fits becomes PETSC_FALSE if more edges came than went. */
 extern PetscErrorCode AmbAggParallelSymmetrize(AmbAggLevel *, PetscInt *ncome, AggEdge **come, SysStatus *, PetscBool *fits);
 extern PetscErrorCode AmbAggParallelFactor(AmbAggLevel *, PetscInt nvec, const PetscReal data[], PetscReal coarse[], PetscBool *done);
-extern PetscErrorCode AmbAggParallelColumns(AmbAggLevel *, PetscBool smooth, PetscInt *nfar, PetscInt **far, PetscBool *done);
+extern PetscErrorCode AmbAggParallelColumns(AmbAggLevel *, const AmbAggFar *, PetscBool *done);
+
+extern PetscErrorCode AmbAggFarCreate(const AmbAggLevel *, PetscBool smooth, AmbAggFar *);
+extern PetscErrorCode AmbAggFarDestroy(AmbAggFar *);
+
+/* Creates the smoothed prolongator of several processes without entries, while the device has work to do. Collective. */
+extern PetscErrorCode AmbAggDevicePrepare(const AmbAggLevel *);

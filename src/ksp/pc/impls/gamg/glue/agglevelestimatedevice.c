@@ -83,6 +83,7 @@ static PetscErrorCode AmbAggArnoldi(AmbAggEstimateContext *p, SysReal h[])
     if (!status) status = AggArnoldiRemove(e, k, stream);
     PetscCall(AmbAggAddSums(p, &status));
   }
+  PetscCall(AmbAggDevicePrepare(p->level));
   if (!status) status = AggEstimateGetNumbers(e, h, stream);
   if (!status) status = AggEstimateGetSums(e, sum, stream);
   PetscCall(AmbAggEstimateCheck(status));
@@ -131,6 +132,7 @@ static PetscErrorCode AmbAggCG(AmbAggEstimateContext *p, SysReal h[])
     PetscCall(AmbAggAddSums(p, &status));
     if (!status) status = AggCGStep(e, k, stream);
   }
+  PetscCall(AmbAggDevicePrepare(p->level));
   if (!status) status = AggEstimateGetNumbers(e, h, stream);
   PetscCall(AmbAggEstimateCheck(status));
   PetscFunctionReturn(PETSC_SUCCESS);

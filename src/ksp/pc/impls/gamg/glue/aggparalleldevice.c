@@ -54,6 +54,8 @@ PetscErrorCode AmbAggHaloDestroy(AmbAggHalo **halo)
   MatAIJPoolRelease(h->tolist);
   PetscCall(PetscFree(h->requests));
   PetscCall(PetscFree(h->ghosts));
+  PetscCall(AmbAggFarDestroy(&h->columns));
+  PetscCall(MatDestroy(&h->P));
   free(h->leaving);
   PetscCall(PetscCommDestroy(&h->comm));
   PetscCall(PetscFree(*halo));
@@ -380,19 +382,16 @@ static PetscBool AmbAggIsFar(const AmbAggLevel *level, PetscInt k)
   return (PetscBool)(k >= 0 && (k < level->firstagg || k >= level->firstagg + level->nagg));
 }
 
-/* Gets the far aggregates, which other processes own and which are columns of the prolongator, ascending: the aggregates of leaving vertices, and with smoothing
-   the far aggregates of ghosts */
-PetscErrorCode AmbAggParallelColumns(AmbAggLevel *level, PetscBool smooth, PetscInt *nfar, PetscInt **far, PetscBool *done)
+/* Lists the far aggregates: of leaving vertices, and with smoothing of ghosts */
+PetscErrorCode AmbAggFarCreate(const AmbAggLevel *level, PetscBool smooth, AmbAggFar *f)
 {
   const AmbAggHalo *h        = level->halo;
   const PetscInt    nleaving = h ? h->nleaving : 0; /* there is no halo if the communicator has one process */
-  PetscInt         *vertex, *column, n = 0;
+  PetscInt         *vertex, *column, *far, nfar, n = 0;
   SysNumbers        numbers;
-  SysStatus         status;
 
   PetscFunctionBegin;
-  PetscCall(PetscMalloc2(nleaving + level->nghost, &vertex, nleaving + level->nghost, &column));
-  PetscCall(PetscMalloc1(nleaving + level->nghost, far));
+  PetscCall(PetscMalloc3(nleaving + level->nghost, &vertex, nleaving + level->nghost, &column, nleaving + level->nghost, &far));
   for (PetscInt k = 0; k < nleaving; k++) {
     vertex[n]   = h->leaving[k];
     column[n++] = h->aggregate[k];
@@ -402,17 +401,33 @@ PetscErrorCode AmbAggParallelColumns(AmbAggLevel *level, PetscBool smooth, Petsc
     vertex[n]   = level->n + c;
     column[n++] = h->ghosts[c];
   }
-  PetscCall(PetscArraycpy(*far, column, n));
-  *nfar = (PetscInt)SysNumbersSort(n, *far);
-  if (*nfar < 0) { /* the range is too large for bits */
-    *nfar = n;
-    PetscCall(PetscSortRemoveDupsInt(nfar, *far));
+  PetscCall(PetscArraycpy(far, column, n));
+  nfar = (PetscInt)SysNumbersSort(n, far);
+  if (nfar < 0) { /* the range is too large for bits */
+    nfar = n;
+    PetscCall(PetscSortRemoveDupsInt(&nfar, far));
   }
-  SysNumbersCreate(*nfar, *far, &numbers);
+  SysNumbersCreate(nfar, far, &numbers);
   for (PetscInt k = 0; k < n; k++) column[k] = SysNumbersFind(&numbers, column[k]);
   SysNumbersDestroy(&numbers);
-  status = AggDeviceSetColumns(level->device, *nfar, n, vertex, column, PetscDefaultCudaStream);
-  PetscCall(PetscFree2(vertex, column));
+  *f = (AmbAggFar){nfar, far, n, vertex, column};
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode AmbAggFarDestroy(AmbAggFar *f)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscFree3(f->vertex, f->column, f->far));
+  PetscCall(PetscMemzero(f, sizeof(*f)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode AmbAggParallelColumns(AmbAggLevel *level, const AmbAggFar *f, PetscBool *done)
+{
+  SysStatus status;
+
+  PetscFunctionBegin;
+  status = AggDeviceSetColumns(level->device, f->nfar, f->n, f->vertex, f->column, PetscDefaultCudaStream);
   PetscCall(AmbAggDeviceCheck(level, status, "prolongator", done));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
