@@ -25,6 +25,7 @@ static const MatShadowFormat *const formats[] = {PETSCAMB_FORMATS(PETSCAMB_LIST)
   F(MatProduct) \
   F(HashGEMM) \
   F(Spmm) \
+  F(MatBAIJ) \
   F(Batch) \
   F(GraphConv) \
   F(KSPAMB) F(KSPAMBCG) F(KSPAMBBCGS) F(KSPAMBGMRES) F(KSPAMBChebyshev) F(AmbInverse) F(AmbILU) F(Factor) F(PCFactorAMB) F(PCSORAMB) F(PCBlocks) F(Order) F(AmbAgg) F(AmbMIS) F(MGInterpolation) F(MGValues) F(MGCycle) F(Bitonic) F(GraphWalk)
