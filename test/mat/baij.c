@@ -314,6 +314,75 @@ static PetscErrorCode Unprepared(TestDiff *d)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Solves with GAMG and compares the residual */
+static PetscErrorCode DiffSolve(TestDiff *d, KSP ksp, Mat A)
+{
+  PetscReal          norm, rhs;
+  KSPConvergedReason reason;
+  PetscInt           levels;
+  PC                 pc;
+  Vec                x, b, r;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatCreateVecs(A, &x, &b));
+  PetscCall(VecDuplicate(b, &r));
+  PetscCall(TestVecSet(b, 3));
+  PetscCall(KSPSetOperators(ksp, A, A));
+  PetscCall(KSPSolve(ksp, b, x));
+  PetscCall(KSPGetConvergedReason(ksp, &reason));
+  PetscCall(KSPGetPC(ksp, &pc));
+  PetscCall(PCMGGetLevels(pc, &levels));
+  TestExpect(d, "converged, with several levels", (PetscBool)(reason > 0 && levels > 1));
+  PetscCall(MatMult(A, x, r));
+  PetscCall(VecAXPY(r, -1, b));
+  PetscCall(VecNorm(r, NORM_2, &norm));
+  PetscCall(VecNorm(b, NORM_2, &rhs));
+  TestExpect(d, "residual", (PetscBool)(norm <= 1e-3 * rhs));
+  TestDestroy(&x, &b, &r);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* GAMG with both types, in which PETSc raises an error; then with new values, another pattern, and another matrix */
+static PetscErrorCode GAMG(TestDiff *d)
+{
+  const MatType types[] = {MATBAIJ, MATSBAIJ};
+
+  PetscFunctionBeginUser;
+  for (int k = 0; k < 2; k++) {
+    Mat A, B, R, operator[2];
+    MatType   type;
+    KSP       ksp;
+    PC        pc;
+    PetscBool same;
+
+    PetscCall(CreateThree(types[k], 3, ROWS, &A, &B, &R));
+    PetscCall(MatShift(A, 30));
+    PetscCall(MatShift(R, 30));
+    PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
+    PetscCall(KSPSetType(ksp, KSPCG));
+    PetscCall(KSPSetTolerances(ksp, 1e-4, PETSC_DEFAULT, PETSC_DEFAULT, 100));
+    PetscCall(KSPGetPC(ksp, &pc));
+    PetscCall(PCSetType(pc, PCGAMG));
+    PetscCall(PCGAMGSetCoarseEqLim(pc, 5));
+    PetscCall(DiffSolve(d, ksp, A));
+    PetscCall(KSPGetOperators(ksp, &operator[0], &operator[1]));
+    PetscCall(MatGetType(operator[1], &type));
+    PetscCall(PetscStrendswith(type, types[k], &same));
+    TestExpect(d, "the operators are the program's", (PetscBool)(operator[0] == A && operator[1] == A && same));
+    PetscCall(MatScale(A, 2));
+    PetscCall(DiffSolve(d, ksp, A));
+    PetscCall(PCGAMGSetReuseInterpolation(pc, PETSC_TRUE));
+    PetscCall(MatShift(A, 5));
+    PetscCall(DiffSolve(d, ksp, A));
+    PetscCall(MatShift(B, 40));
+    PetscCall(DiffSolve(d, ksp, B));
+    PetscCall(DiffSolve(d, ksp, R));
+    PetscCall(DiffSolve(d, ksp, A));
+    TestDestroy(&ksp, &A, &B, &R);
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static const TestCase tests[] = {
   {"products of BAIJ",              Square     },
   {"products of rectangles",        Rectangle  },
@@ -322,6 +391,7 @@ static const TestCase tests[] = {
   {"new values, duplicates, parts", Changes    },
   {"what stays PETSc's",            Stays      },
   {"without preallocation",         Unprepared },
+  {"GAMG",                          GAMG       },
   {NULL,                            NULL       }
 };
 
@@ -335,6 +405,6 @@ int main(int argc, char **argv)
   test:
     nsize: {{1 2 3}}
     args: -mat_shadow_device cpu -options_left 0
-    checks: 7
+    checks: 8
 
 TEST*/
