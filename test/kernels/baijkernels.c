@@ -92,6 +92,58 @@ static int Check(const BAIJKernels *kernels, BAIJHost *A, int64_t columns, int s
   return good && Close(z, d, columns * A->bs);
 }
 
+/* The same matrix as an AIJ: its nodes are found, its product is right and has the same bits on any number of threads, in place too; and another column or a longer row is no node */
+static int CheckNodes(const BAIJKernels *kernels, const BAIJHost *A, int64_t columns)
+{
+  const int    bs = A->bs;
+  const SysInt nz = A->i[A->m] * bs * bs;
+  SysInt      *i = malloc(sizeof(*i) * (size_t)(A->m * bs + 1)), *j = malloc(sizeof(*j) * (size_t)nz), n = 0;
+  SysScalar   *a = malloc(sizeof(*a) * (size_t)nz), x[MOST], y[MOST], z[MOST], same[MOST];
+  double       d[MOST];
+  int          good = 0;
+
+  if (i && j && a) {
+    SysCSR   csr   = {.m = A->m * bs, .n = columns * bs, .nz = nz, .i = i, .j = j, .a = a};
+    BAIJHost nodes = {.m = A->m, .bs = bs, .i = i, .j = j, .a = a};
+
+    i[0] = 0;
+    for (int64_t r = 0; r < A->m * bs; r++) {
+      for (SysInt b = A->i[r / bs]; b < A->i[r / bs + 1]; b++) {
+        for (int c = 0; c < bs; c++) {
+          j[n]   = A->j[b] * bs + c;
+          a[n++] = (SysScalar)At(A, b, (int)(r % bs), c);
+        }
+      }
+      i[r + 1] = n;
+    }
+    for (int k = 0; k < MOST; k++) {
+      x[k] = Number();
+      y[k] = Number();
+      d[k] = (double)y[k];
+    }
+    Plain(A, 0, 0, x, d);
+    (*kernels->multnodes)(&nodes, 1, x, y, z);
+    good = BAIJFindNodes(&csr, bs) && Close(z, d, csr.m);
+    for (int threads = 2; threads < 6; threads += 3) {
+      memcpy(same, y, sizeof(same));
+      (*kernels->multnodes)(&nodes, threads, x, same, same);
+      good = good && memcmp(same, z, sizeof(*z) * (size_t)csr.m) == 0;
+    }
+    (*kernels->multnodes)(&nodes, 2, x, NULL, z);
+    for (int64_t k = 0; k < csr.m; k++) d[k] -= (double)y[k];
+    good = good && Close(z, d, csr.m);
+    j[nz - 1]--; /* a column twice */
+    good = good && !BAIJFindNodes(&csr, bs);
+    j[nz - 1]++;
+    i[csr.m - 1]--; /* a row of the last node is longer */
+    good = good && (A->i[A->m] == A->i[A->m - 1] || !BAIJFindNodes(&csr, bs));
+  }
+  free(i);
+  free(j);
+  free(a);
+  return good;
+}
+
 /* A matrix with about a quarter of the blocks and some empty block rows, or the upper blocks of a symmetric one */
 static int CheckSize(const BAIJKernels *kernels, int bs, int symmetric)
 {
@@ -120,7 +172,7 @@ static int CheckSize(const BAIJKernels *kernels, int bs, int symmetric)
 
       for (int k = 0; k < bs * bs && i[r] < i[r + 1] && j[i[r]] == r; k++) block[k] = block[k % bs * bs + k / bs];
     }
-    good = Check(kernels, &A, columns, symmetric);
+    good = Check(kernels, &A, columns, symmetric) && (symmetric || CheckNodes(kernels, &A, columns));
   }
   free(i);
   free(j);

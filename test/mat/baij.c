@@ -261,6 +261,35 @@ static PetscErrorCode MatMult_Own(Mat A, Vec x, Vec y)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* First products of an AIJ with the blocks of a BAIJ, which run on nodes; with new values, and with a new entry, after which a row is no part of a node */
+static PetscErrorCode Nodes(TestDiff *d)
+{
+  PetscFunctionBeginUser;
+  for (PetscInt bs = 2; bs < 9; bs++) {
+    Mat      A, B, R, S;
+    PetscInt first, last;
+
+    PetscCall(CreateThree(MATBAIJ, bs, ROWS, &A, &B, &R));
+    PetscCall(MatConvert(A, MATAIJ, MAT_INITIAL_MATRIX, &S));
+    PetscCall(DiffProducts(d, S, B));
+    PetscCall(MatScale(S, 2));
+    PetscCall(MatScale(R, 2));
+    PetscCall(DiffProducts(d, S, R));
+    PetscCall(MatGetOwnershipRange(S, &first, &last));
+    for (int k = 0; k < 2; k++) {
+      const Mat M = k ? S : R;
+
+      PetscCall(MatSetOption(M, MAT_NEW_NONZERO_ALLOCATION_ERR, PETSC_FALSE));
+      if (last > first) PetscCall(MatSetValue(M, last - 1, first + 2 * bs, 1, INSERT_VALUES));
+      PetscCall(MatAssemblyBegin(M, MAT_FINAL_ASSEMBLY));
+      PetscCall(MatAssemblyEnd(M, MAT_FINAL_ASSEMBLY));
+    }
+    PetscCall(DiffProducts(d, S, R));
+    TestDestroy(&A, &B, &R, &S);
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* A program's own operation stays, and so do PETSc's products of a format that has none */
 static PetscErrorCode Stays(TestDiff *d)
 {
@@ -391,6 +420,7 @@ static const TestCase tests[] = {
   {"new values, duplicates, parts", Changes    },
   {"what stays PETSc's",            Stays      },
   {"without preallocation",         Unprepared },
+  {"nodes of AIJ",                  Nodes      },
   {"GAMG",                          GAMG       },
   {NULL,                            NULL       }
 };
@@ -405,6 +435,6 @@ int main(int argc, char **argv)
   test:
     nsize: {{1 2 3}}
     args: -mat_shadow_device cpu -options_left 0
-    checks: 8
+    checks: 9
 
 TEST*/

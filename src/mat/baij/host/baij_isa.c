@@ -38,8 +38,8 @@ static SYS_INLINE void BAIJPrefetch(const int bs, const int resident, const SysS
     if (resident) kernel(bs, 1, __VA_ARGS__); \
     else kernel(bs, 0, __VA_ARGS__); \
     break;
-  #define BAIJ_SIZES(kernel, A, ...) \
-    const int resident = sizeof(SysScalar) * (A)->bs * (A)->bs * (size_t)(A)->i[(A)->m] <= BAIJ_RESIDENT; \
+  #define BAIJ_SIZES(kernel, A, entries, ...) \
+    const int resident = sizeof(SysScalar) * (size_t)(entries) <= BAIJ_RESIDENT; \
 \
     switch ((A)->bs) { \
       BAIJ_CASE(2, kernel##4, A, __VA_ARGS__) \
@@ -53,43 +53,50 @@ static SYS_INLINE void BAIJPrefetch(const int bs, const int resident, const SysS
 
 static SYS_NOINLINE void BAIJRowsOf(const BAIJHost *A, int64_t from, int64_t to, const SysScalar *x, const SysScalar *y, SysScalar *z)
 {
-  BAIJ_SIZES(BAIJRows, A, from, to, x, y, z)
+  BAIJ_SIZES(BAIJRows, A, A->i[A->m] * A->bs * A->bs, from, to, x, y, z)
 }
 
-/* Returns the first block row of a part of parts with equally many blocks */
-static int64_t BAIJPart(const BAIJHost *A, int part, int parts)
+static SYS_NOINLINE void BAIJNodesOf(const BAIJHost *A, int64_t from, int64_t to, const SysScalar *x, const SysScalar *y, SysScalar *z)
 {
-  const SysInt target = (SysInt)((double)A->i[A->m] * part / parts);
+  BAIJ_SIZES(BAIJNodes, A, A->i[A->m * A->bs], from, to, x, y, z)
+}
+
+/* Returns the first block row, of `rows` rows, of a part of parts with equally many entries */
+static int64_t BAIJPart(const BAIJHost *A, int rows, int part, int parts)
+{
+  const SysInt target = (SysInt)((double)A->i[A->m * rows] * part / parts);
   int64_t      low = 0, high = A->m;
 
   while (low < high) {
     const int64_t middle = low + (high - low) / 2;
 
-    if (A->i[middle] < target) low = middle + 1;
+    if (A->i[middle * rows] < target) low = middle + 1;
     else high = middle;
   }
-  return part < parts ? low : A->m;
+  return part == 0 ? 0 : part < parts ? low : A->m;
 }
 
 static void BAIJMult(const BAIJHost *A, int threads, const SysScalar *x, const SysScalar *y, SysScalar *z)
 {
-  if (threads < 2) {
-    BAIJRowsOf(A, 0, A->m, x, y, z);
-    return;
-  }
-  #pragma omp parallel for num_threads(threads) schedule(static)
-  for (int t = 0; t < threads; t++) BAIJRowsOf(A, t ? BAIJPart(A, t, threads) : 0, BAIJPart(A, t + 1, threads), x, y, z);
+  #pragma omp parallel for num_threads(threads) if (threads > 1) schedule(static)
+  for (int t = 0; t < threads; t++) BAIJRowsOf(A, BAIJPart(A, 1, t, threads), BAIJPart(A, 1, t + 1, threads), x, y, z);
+}
+
+static void BAIJMultNodes(const BAIJHost *A, int threads, const SysScalar *x, const SysScalar *y, SysScalar *z)
+{
+  #pragma omp parallel for num_threads(threads) if (threads > 1) schedule(static)
+  for (int t = 0; t < threads; t++) BAIJNodesOf(A, BAIJPart(A, A->bs, t, threads), BAIJPart(A, A->bs, t + 1, threads), x, y, z);
 }
 
 static void BAIJMultTranspose(const BAIJHost *A, const SysScalar *x, SysScalar *z)
 {
-  BAIJ_SIZES(BAIJTranspose, A, x, z)
+  BAIJ_SIZES(BAIJTranspose, A, A->i[A->m] * A->bs * A->bs, x, z)
 }
 
 static void BAIJMultSymmetric(const BAIJHost *A, const SysScalar *x, SysScalar *z)
 {
-  BAIJ_SIZES(BAIJSymmetric, A, x, z)
+  BAIJ_SIZES(BAIJSymmetric, A, A->i[A->m] * A->bs * A->bs, x, z)
 }
 
-const BAIJKernels SYS_ISA_NAME(BAIJKernels) = {SYS_KERNELS_NAME, SYS_ISA_NAME(SysSupported), BAIJMult, BAIJMultTranspose, BAIJMultSymmetric};
+const BAIJKernels SYS_ISA_NAME(BAIJKernels) = {SYS_KERNELS_NAME, SYS_ISA_NAME(SysSupported), BAIJMult, BAIJMultNodes, BAIJMultTranspose, BAIJMultSymmetric};
 #endif

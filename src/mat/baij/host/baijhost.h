@@ -14,6 +14,10 @@
    Nothing is stored or allocated, so there is no conversion to repay, and new values cost nothing. The bytes are the matrix's: 8 + 4 / bs^2 a number with FP64, half of
    them for a symmetric matrix. Blocks of one entry, blocks larger than 8, and processors without AVX2 stay with PETSc's loops.
 
+   The same for nodes of an AIJ: the bs rows of a node have the same columns, in runs of bs. The registers hold parts of rows, as PETSc stores them:
+
+     a + i[bs n + r]:   row r of node n: block 0 | block 1 | ...      bs numbers each
+
    Threads divide the block rows of z = A x by their blocks; a sum does not depend on their number. The other two products scatter to z and run on one thread, as PETSc's do.
 */
 #pragma once
@@ -33,12 +37,16 @@ typedef struct {
 typedef struct {
   const char *name;
   int (*supported)(void);
-  void (*mult)(const BAIJHost *, int threads, const SysScalar *x, const SysScalar *y, SysScalar *z); /* z = A x + y, or z = A x if y is NULL; y may be z */
-  void (*multtranspose)(const BAIJHost *, const SysScalar *x, SysScalar *z);                         /* z = z + A^T x */
-  void (*multsymmetric)(const BAIJHost *, const SysScalar *x, SysScalar *z);                         /* z = z + A x with the upper blocks of A */
+  void (*mult)(const BAIJHost *, int threads, const SysScalar *x, const SysScalar *y, SysScalar *z);      /* z = A x + y, or z = A x if y is NULL; y may be z */
+  void (*multnodes)(const BAIJHost *, int threads, const SysScalar *x, const SysScalar *y, SysScalar *z); /* the same for an AIJ with m nodes, and its i and j */
+  void (*multtranspose)(const BAIJHost *, const SysScalar *x, SysScalar *z);                              /* z = z + A^T x */
+  void (*multsymmetric)(const BAIJHost *, const SysScalar *x, SysScalar *z);                              /* z = z + A x with the upper blocks of A */
 } BAIJKernels;
 
 extern const BAIJKernels BAIJKernelsPlain, BAIJKernelsAVX2, BAIJKernelsAVX512;
+
+/* Returns whether the rows of an AIJ are nodes of bs rows, whose columns come in runs of bs */
+int BAIJFindNodes(const SysCSR *, int bs);
 
 /* Returns the kernels of this processor, or NULL */
 const BAIJKernels *BAIJKernelsGet(void);

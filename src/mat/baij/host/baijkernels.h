@@ -34,6 +34,35 @@ static SYS_INLINE void BAIJ(BAIJRows)(const int bs, const int resident, const BA
   }
 }
 
+/* z = A x + y for nodes from to to - 1 of an AIJ: a register sums the products of a row, lane by lane */
+static SYS_INLINE void BAIJ(BAIJNodes)(const int bs, const int resident, const BAIJHost *A, int64_t from, int64_t to, const SysScalar *x, const SysScalar *y, SysScalar *z)
+{
+  for (int64_t i = from; i < to; i++) {
+    const SysInt    *row = A->i + i * bs, *j = A->j + row[0], *end = A->j + row[1];
+    const SysScalar *a = A->a + row[0], *ahead = a; /* the values of a node follow one another */
+    const size_t     length = (size_t)(end - j);
+    Col              sum[8];
+
+#pragma GCC unroll 8
+    for (int r = 0; r < BAIJ(BAIJ_WIDTH); r++) sum[r] = BAIJ(BAIJZero)();
+    if (i + BAIJ_NODES < A->m) { /* only the first row of a node is read: the processor does not see these jumps coming */
+      for (size_t k = 0; k < length; k += 64 / sizeof(*j)) _mm_prefetch((const char *)(A->j + A->i[(i + BAIJ_NODES) * bs] + k), _MM_HINT_T0);
+    }
+    for (; j < end; j += bs) {
+      const Col xj = BAIJ(BAIJLoad)(bs, x + *j);
+
+      BAIJPrefetch(bs, resident, ahead);
+#pragma GCC unroll 8
+      for (int r = 0; r < bs; r++) sum[r] = BAIJ(BAIJFma)(BAIJ(BAIJLoad)(bs, a + r * length), xj, sum[r]);
+      a += bs;
+      ahead += bs * bs;
+    }
+    sum[0] = BAIJ(BAIJSums)(sum);
+    if (y) sum[0] = BAIJ(BAIJAdd)(sum[0], BAIJ(BAIJLoad)(bs, y + i * bs));
+    BAIJ(BAIJStore)(bs, z + i * bs, sum[0]);
+  }
+}
+
 /* z = z + A^T x */
 static SYS_INLINE void BAIJ(BAIJTranspose)(const int bs, const int resident, const BAIJHost *A, const SysScalar *x, SysScalar *z)
 {

@@ -52,6 +52,11 @@ static SYS_INLINE Col4 BAIJMul4(Col4 a, Col4 b)
   return _mm_mul_ps(a, b);
 }
 
+static SYS_INLINE Col4 BAIJFma4(Col4 a, Col4 b, Col4 c)
+{
+  return _mm_fmadd_ps(a, b, c);
+}
+
 /* a x + c */
 static SYS_INLINE Col4 BAIJAxpy4(const int bs, Col4 a, SysScalar x, Col4 c)
 {
@@ -101,6 +106,11 @@ static SYS_INLINE Col8 BAIJAdd8(Col8 a, Col8 b)
 static SYS_INLINE Col8 BAIJMul8(Col8 a, Col8 b)
 {
   return _mm256_mul_ps(a, b);
+}
+
+static SYS_INLINE Col8 BAIJFma8(Col8 a, Col8 b, Col8 c)
+{
+  return _mm256_fmadd_ps(a, b, c);
 }
 
 static SYS_INLINE Col8 BAIJAxpy8(const int bs, Col8 a, SysScalar x, Col8 c)
@@ -163,6 +173,11 @@ static SYS_INLINE Col4 BAIJMul4(Col4 a, Col4 b)
   return _mm256_mul_pd(a, b);
 }
 
+static SYS_INLINE Col4 BAIJFma4(Col4 a, Col4 b, Col4 c)
+{
+  return _mm256_fmadd_pd(a, b, c);
+}
+
 static SYS_INLINE Col4 BAIJAxpy4(const int bs, Col4 a, SysScalar x, Col4 c)
 {
   const __m256d all = _mm256_set1_pd(x);
@@ -222,6 +237,11 @@ static SYS_INLINE Col8 BAIJMul8(Col8 a, Col8 b)
   return _mm512_mul_pd(a, b);
 }
 
+static SYS_INLINE Col8 BAIJFma8(Col8 a, Col8 b, Col8 c)
+{
+  return _mm512_fmadd_pd(a, b, c);
+}
+
 static SYS_INLINE Col8 BAIJAxpy8(const int bs, Col8 a, SysScalar x, Col8 c)
 {
   if (bs == 8) return _mm512_fmadd_pd(a, _mm512_set1_pd(x), c);
@@ -276,6 +296,11 @@ static SYS_INLINE Col8 BAIJAdd8(Col8 a, Col8 b)
 static SYS_INLINE Col8 BAIJMul8(Col8 a, Col8 b)
 {
   return (Col8){BAIJMul4(a.low, b.low), BAIJMul4(a.high, b.high)};
+}
+
+static SYS_INLINE Col8 BAIJFma8(Col8 a, Col8 b, Col8 c)
+{
+  return (Col8){BAIJFma4(a.low, b.low, c.low), BAIJFma4(a.high, b.high, c.high)};
 }
 
 static SYS_INLINE Col8 BAIJAxpy8(const int bs, Col8 a, SysScalar x, Col8 c)

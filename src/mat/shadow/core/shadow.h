@@ -100,6 +100,7 @@ typedef struct _MatShadow {
   PetscObjectState        state, nonzerostate;
   const PetscInt         *i, *j; /* the host's arrays, also for products on the device: they identify the pattern */
   PetscInt                nz;
+  int                     nodes;    /* rows of a node of the AIJ on the host, with columns in runs; 0: no nodes, -1: unknown */
   PetscInt                served;   /* products with the current values */
   PetscInt                products; /* products with the current pattern */
   MatShadowPatience       patience; /* for the current pattern */
