@@ -25,9 +25,11 @@ static const MatShadowFormat *const formats[] = {PETSCAMB_FORMATS(PETSCAMB_LIST)
   F(MatProduct) \
   F(HashGEMM) \
   F(Spmm) \
+  F(MatBAIJ) \
   F(Batch) \
   F(GraphConv) \
-  F(KSPAMB) F(KSPAMBCG) F(KSPAMBBCGS) F(KSPAMBGMRES) F(KSPAMBChebyshev) F(AmbInverse) F(AmbILU) F(Factor) F(PCFactorAMB) F(PCSORAMB) F(PCBlocks) F(Order) F(AmbAgg) F(AmbMIS) F(MGInterpolation) F(MGValues) F(MGCycle) F(Bitonic) F(GraphWalk)
+  F(KSPAMB) \
+  F(KSPAMBCG) F(KSPAMBBCGS) F(KSPAMBGMRES) F(KSPAMBChebyshev) F(AmbInverse) F(AmbILU) F(Factor) F(PCFactorAMB) F(PCSORAMB) F(PCBlocks) F(Order) F(AmbAgg) F(AmbMIS) F(MGInterpolation) F(MGValues) F(MGCycle) F(GAMGBlocks) F(Bitonic) F(GraphWalk)
 
 #define PETSCAMB_DECLARE_OTHER(name) extern PetscErrorCode name##Register(void);
 #define PETSCAMB_LIST_OTHER(name)    name##Register,

@@ -13,6 +13,7 @@
 # test: tilekernels.sh tile
 # test: spmm.sh spmm
 # test: batch.sh batch
+# test: baijkernels.sh baij
 # test: fused.sh fused
 # test: aggkernels.sh gamg
 # test: online.sh online
@@ -38,6 +39,7 @@ ccoo) sources=(test/kernels/ccoo.c src/sys/sys{memory,table}.c $impls/ccoo/host/
 tile) sources=(test/kernels/tile.c src/sys/sysmemory.c $impls/tilecomposite/host/tile{host,layout,plan,_isa_plain,_isa_avx2,_isa_avx512}.c) ;;
 spmm) sources=(test/kernels/spmm.c src/sys/sysmemory.c $impls/spmm/host/spmm{host,_isa_plain,_isa_avx2,_isa_avx512}.c) numbers=real ;;
 batch) sources=(test/kernels/batch.c src/sys/sysmemory.c src/graph/batch/host/batch{host,_isa_plain,_isa_avx2,_isa_avx512}.c) numbers=real ;;
+baij) sources=(test/kernels/baijkernels.c src/mat/baij/host/baij{host,_isa_plain,_isa_avx2,_isa_avx512}.c) numbers=real ;;
 fused) sources=(test/kernels/fused.c src/sys/sysmemory.c src/ksp/ksp/impls/fused/fused{host,basis,_isa_plain,_isa_avx2,_isa_avx512}.c) ;;
 gamg) sources=(test/kernels/aggkernels.c src/sys/sys{memory,numbers}.c src/ksp/pc/impls/gamg/host/agg{graph,regate,prolongator,smooth,estimate}.c) name=aggregates ;;
 online) # conversions in a thread beside the products

@@ -20,6 +20,8 @@ mat/impls/amb/host < mat/impls/nus/host
 mat/impls/amb/cuda < mat/impls/nus/cuda mat/impls/ccoo/cuda mat/impls/tilecomposite/cuda
 mat/impls/amb/glue < mat/impls/nus/glue
 sys petscamb.h < mat/io < petscamb.c
+mat/shadow/core < mat/baij/glue < petscamb.c
+sys < mat/baij/host < mat/shadow/core mat/baij/glue
 sys < mat/factor/host < mat/factor/cuda < mat/factor/glue < ksp/pc/impls/*/glue petscamb.c
 mat/shadow/user < mat/factor/glue
 mat/aij < mat/order/glue < petscamb.c

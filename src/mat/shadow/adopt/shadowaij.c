@@ -107,6 +107,22 @@ static PetscErrorCode MatShadowForAIJRead(MPI_Comm comm)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Reads the options for a matrix that is being created: AIJ, BAIJ or SBAIJ */
+PetscErrorCode MatShadowForAIJSeek(MPI_Comm comm)
+{
+  PetscFunctionBegin;
+  PetscCall(MatShadowForAIJRead(comm));
+  PetscCall((*MatShadowUserFunctions->read)());
+  PetscCall((*MatShadowUserFunctions->sought)("-petscamb_for_aij"));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Returns PETSC_TRUE if the option is in force, with a format that has products with vectors: BAIJ and SBAIJ get products of petsc-amb then */
+PetscBool MatShadowForAIJMultiplies(void)
+{
+  return (PetscBool)(wanted && wanted->host.layout);
+}
+
 /* The constructor may have changed the type already, for an option such as -mat_seqaij_type. MatCreateSubMatrices() installs its own destroy before
    the assembly. */
 static PetscErrorCode MatShadowForAIJCreate(Mat A, MatType type, PetscErrorCode (*create)(Mat))
@@ -114,9 +130,7 @@ static PetscErrorCode MatShadowForAIJCreate(Mat A, MatType type, PetscErrorCode 
   PetscBool plain;
 
   PetscFunctionBegin;
-  PetscCall(MatShadowForAIJRead(PetscObjectComm((PetscObject)A)));
-  PetscCall((*MatShadowUserFunctions->read)());
-  PetscCall((*MatShadowUserFunctions->sought)("-petscamb_for_aij"));
+  PetscCall(MatShadowForAIJSeek(PetscObjectComm((PetscObject)A)));
   PetscCall((*MatShadowUserFunctions->sought)("-hashgemm_for_aij"));
   PetscCall((*create)(A));
   if (!wanted) PetscFunctionReturn(PETSC_SUCCESS);
@@ -148,7 +162,7 @@ PetscErrorCode MatShadowForAIJRegister(void)
   wanted   = NULL;
   given[0] = 0;
   PetscOptionsBegin(PETSC_COMM_WORLD, NULL, "petsc-amb, all AIJ of the program", "Mat"); /* -help prints a section only if its title is new */
-  PetscCall(PetscOptionsString("-petscamb_for_aij", "Type of every AIJ and AIJCUSPARSE of the program", "MATAMB", value, value, sizeof(value), NULL));
+  PetscCall(PetscOptionsString("-petscamb_for_aij", "Type of every AIJ and AIJCUSPARSE of the program, and products of BAIJ and SBAIJ", "MATAMB", value, value, sizeof(value), NULL));
   PetscCall(PetscOptionsBool("-hashgemm_for_aij", "The same as -petscamb_for_aij hashgemm", "MATHASHGEMM", hashgemm, &hashgemm, NULL));
   PetscOptionsEnd();
   PetscCall(PetscOptionsGetString(NULL, NULL, "-mat_mpiaij_type", value, sizeof(value), &set));

@@ -178,6 +178,7 @@ static PetscErrorCode MatShadowCheckState(Mat A, MatShadow *s, MatShadowCSR *csr
     s->i                = i;
     s->j                = j;
     s->nz               = csr->A.nz;
+    s->nodes            = -1;
     s->products         = 0;
     s->look             = 0;
     s->tuned            = PETSC_FALSE;

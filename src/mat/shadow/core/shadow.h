@@ -100,6 +100,7 @@ typedef struct _MatShadow {
   PetscObjectState        state, nonzerostate;
   const PetscInt         *i, *j; /* the host's arrays, also for products on the device: they identify the pattern */
   PetscInt                nz;
+  int                     nodes;    /* rows of a node of the AIJ on the host, with columns in runs; 0: no nodes, -1: unknown */
   PetscInt                served;   /* products with the current values */
   PetscInt                products; /* products with the current pattern */
   MatShadowPatience       patience; /* for the current pattern */
@@ -287,6 +288,8 @@ extern PetscErrorCode         MatShadowForAIJRegister(void);
 extern PetscErrorCode         MatShadowForAIJAttach(Mat);
 extern PetscErrorCode         MatShadowForAIJFindConversions(MatType, PetscBool seq, PetscErrorCode (*create)(Mat));
 extern PetscErrorCode         MatShadowForAIJCompose(Mat, PetscBool seq, PetscBool add);
+extern PetscErrorCode         MatShadowForAIJSeek(MPI_Comm);
+extern PetscBool              MatShadowForAIJMultiplies(void);
 
 /* ------------------------------------------------- -petscamb_view ------------------------------------------------- */
 
@@ -294,6 +297,7 @@ extern PetscErrorCode         MatShadowForAIJCompose(Mat, PetscBool seq, PetscBo
 typedef struct {
   PetscLogDouble convert, update;                   /* seconds */
   PetscLogDouble hashgemm, renewed, seconds, petsc; /* products of matrices by hashgemm, their new values and seconds, and products by PETSc */
+  PetscLogDouble blocks;                            /* products of BAIJ and SBAIJ with vectors by petsc-amb */
   PetscLogDouble regions, shortened;                /* of SysThreadsGetLoad() */
 } MatShadowCounts;
 /* What a phase of a matrix product computed: a new product, new values, or nothing that the report counts */

@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "vec/ambvec/ambvec.h"
+#include "mat/baij/host/baijhost.h"
 #include "mat/shadow/core/shadow.h"
 
 /* Returns whether an invalid operation in this thread, such as 0 times infinity, ends the program, as PETSc's -fp_trap has it. Only x86 is checked; most others cannot trap. */
@@ -15,35 +16,6 @@ static inline int TrapsInvalid(void)
 #else
   return 0;
 #endif
-}
-
-/* The product of the AIJ or AIJCUSPARSE */
-static PetscErrorCode MatShadowBaseMult(Mat A, const MatShadow *s, PetscBool transpose, Vec xx, Vec yy, Vec zz)
-{
-  const struct _MatOps *base = MatShadowOnDevice(s) ? MatAIJGetBaseCUSPARSE(PETSC_TRUE) : &MatAIJBaseSeq;
-
-  PetscFunctionBegin;
-  PetscCall(MatAIJComplete(A));
-  if (MatShadowOnDevice(s) && transpose && yy && yy != zz) { /* AIJCUSPARSE adds to z instead of y in this product */
-    PetscCall(MatShadowDeviceCopy(yy, zz));
-    yy = zz;
-  }
-  if (transpose && !yy && !MatShadowOnDevice(s)) { /* AIJ would call the collective VecSet(), but only some processes may be on the AIJ */
-    PetscScalar *z;
-
-    PetscCall(VecGetArrayWrite(zz, &z));
-    PetscCall(PetscArrayzero(z, A->cmap->n));
-    PetscCall(VecRestoreArrayWrite(zz, &z));
-    yy = zz;
-  }
-  if (transpose) {
-    if (yy) PetscCall((*base->multtransposeadd)(A, xx, yy, zz));
-    else PetscCall((*base->multtranspose)(A, xx, zz));
-  } else {
-    if (yy) PetscCall((*base->multadd)(A, xx, yy, zz));
-    else PetscCall((*base->mult)(A, xx, zz));
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* Gets the arrays for z = y + ..., where y may be z or NULL */
@@ -76,6 +48,57 @@ static PetscErrorCode MatShadowRestoreVectors(const MatShadow *s, Vec xx, Vec yy
   else PetscCall(VecRestoreArrayWrite(zz, &v->z));
   if (yy && yy != zz) PetscCall(VecRestoreArrayRead(yy, &v->y));
   if (done) PetscCall(PetscLogFlops(2.0 * s->nz));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Computes the product from the arrays of an AIJ on the host whose rows are nodes, as the block size of the matrix says */
+static PetscErrorCode MatShadowNodesMult(Mat A, MatShadow *s, const MatShadowCSR *csr, Vec xx, Vec yy, Vec zz, PetscBool *done)
+{
+  const BAIJKernels *kernels = BAIJKernelsGet();
+  const PetscInt     bs      = A->rmap->bs;
+  MatShadowVectors   v;
+
+  PetscFunctionBegin;
+  *done = PETSC_FALSE;
+  if (!kernels || bs < BAIJ_LEAST || bs > BAIJ_MOST || A->cmap->bs != bs || !csr->A.nz) PetscFunctionReturn(PETSC_SUCCESS);
+  if (s->nodes < 0 || (s->nodes && s->nodes != bs)) s->nodes = BAIJFindNodes(&csr->A, (int)bs) ? (int)bs : 0;
+  if (!s->nodes) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatShadowGetVectors(s, xx, yy, zz, &v));
+  (*kernels->multnodes)(&(BAIJHost){.m = csr->A.m / bs, .bs = (int)bs, .i = csr->A.i, .j = csr->A.j, .a = csr->A.a}, MatAIJThreads(s->nz), v.x, v.y, v.z);
+  PetscCall(MatShadowRestoreVectors(s, xx, yy, zz, &v, PETSC_TRUE));
+  *done = PETSC_TRUE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The product of the AIJ or AIJCUSPARSE */
+static PetscErrorCode MatShadowBaseMult(Mat A, MatShadow *s, PetscBool transpose, const MatShadowCSR *csr, Vec xx, Vec yy, Vec zz)
+{
+  const struct _MatOps *base = MatShadowOnDevice(s) ? MatAIJGetBaseCUSPARSE(PETSC_TRUE) : &MatAIJBaseSeq;
+  PetscBool             done = PETSC_FALSE;
+
+  PetscFunctionBegin;
+  if (!transpose && !MatShadowOnDevice(s)) PetscCall(MatShadowNodesMult(A, s, csr, xx, yy, zz, &done));
+  if (done) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatAIJComplete(A));
+  if (MatShadowOnDevice(s) && transpose && yy && yy != zz) { /* AIJCUSPARSE adds to z instead of y in this product */
+    PetscCall(MatShadowDeviceCopy(yy, zz));
+    yy = zz;
+  }
+  if (transpose && !yy && !MatShadowOnDevice(s)) { /* AIJ would call the collective VecSet(), but only some processes may be on the AIJ */
+    PetscScalar *z;
+
+    PetscCall(VecGetArrayWrite(zz, &z));
+    PetscCall(PetscArrayzero(z, A->cmap->n));
+    PetscCall(VecRestoreArrayWrite(zz, &z));
+    yy = zz;
+  }
+  if (transpose) {
+    if (yy) PetscCall((*base->multtransposeadd)(A, xx, yy, zz));
+    else PetscCall((*base->multtranspose)(A, xx, zz));
+  } else {
+    if (yy) PetscCall((*base->multadd)(A, xx, yy, zz));
+    else PetscCall((*base->mult)(A, xx, zz));
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -132,7 +155,7 @@ PetscErrorCode MatShadowProduct(Mat A, PetscBool transpose, Vec xx, Vec yy, Vec 
     s->trial[transpose].verdict = MAT_SHADOW_FOR_AIJ;
     run.trial                   = NULL;
   }
-  if (!done || !run.data) PetscCall(MatShadowBaseMult(A, s, transpose, xx, yy, zz));
+  if (!done || !run.data) PetscCall(MatShadowBaseMult(A, s, transpose, &csr, xx, yy, zz));
   PetscCall(MatShadowCount(s, (PetscBool)(done && run.data), t0));
   if (run.trial) {
     PetscCall(PetscTime(&t1));

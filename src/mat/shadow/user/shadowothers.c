@@ -117,6 +117,7 @@ PetscErrorCode MatShadowOthersList(char text[], size_t size)
     else blocks = PETSC_TRUE;
     if (k == OTHER_MPISBAIJ) symmetric = PETSC_TRUE;
   }
+  if (blocks && !MatShadowForAIJMultiplies()) PetscCall(PetscStrlcat(text, "; -petscamb_for_aij amb multiplies by baij and sbaij as they are", size));
   if (blocks) PetscCall(PetscStrlcat(text, "; -mat_type amb, or -dm_mat_type amb, changes baij and sbaij if the program calls MatSetFromOptions()", size));
   if (symmetric) PetscCall(PetscStrlcat(text, ", sbaij only if it sets both triangles (-mat_ignore_lower_triangular)", size));
   if (inside && MatShadowForAIJ) PetscCall(PetscStrlcat(text, "; -petscamb_for_aij converts the aij inside is and nest", size));

@@ -328,6 +328,7 @@ static PetscErrorCode ReportPrint(PetscMPIInt size, const char others[])
   if (bytes.peak_format > 0) PetscCall(PetscPrintf(PETSC_COMM_SELF, "  memory: formats had at most %.3g MB beside %.3g MB of their AIJs, at the end %.3g MB\n", 1e-6 * bytes.peak_format, 1e-6 * bytes.peak_aij, 1e-6 * bytes.format));
   if (MatShadowCounted.hashgemm + MatShadowCounted.petsc > 0)
     PetscCall(PetscPrintf(PETSC_COMM_SELF, "  products of matrices: %.0f by hashgemm, %.0f times with new values, %.3g s; %.0f by PETSc\n", MatShadowCounted.hashgemm, MatShadowCounted.renewed, MatShadowCounted.seconds, MatShadowCounted.petsc));
+  if (MatShadowCounted.blocks > 0) PetscCall(PetscPrintf(PETSC_COMM_SELF, "  products of baij and sbaij with vectors: %.0f by petsc-amb, from the matrices' own arrays\n", MatShadowCounted.blocks));
   PetscCall(ReportReasons("  products by PETSc: ", petsc, PETSC_TRUE));
   PetscCall(ReportReasons("  stayed on the AIJ: ", reasons, PETSC_FALSE));
   if (model.model < REPORT_MODEL * model.taken) PetscCall(PetscPrintf(PETSC_COMM_SELF, "  -mat_shadow_tune model may be faster: about %.3g s in place of %.3g s\n", model.model, model.taken));
@@ -342,7 +343,7 @@ static PetscErrorCode ReportPrint(PetscMPIInt size, const char others[])
 PetscErrorCode MatShadowReport(void)
 {
   PetscMPIInt rank, size, wanted;
-  char        others[384];
+  char        others[512];
   PetscBool   made = (PetscBool)(first != NULL);
 
   PetscFunctionBegin;
