@@ -29,9 +29,9 @@ typedef struct _KSPAMBCGBlock {
   SysReal         sums[FUSED_SUMS * FUSED_BLOCK_COLUMNS];
   KSPAMBCGColumn  column[KSPAMBCG_COLUMNS];
   int             lane[FUSED_BLOCK_COLUMNS]; /* the column in each place of a row of the panels */
-  int             nactive;
-  KSPBlockPCApply apply; /* of the preconditioner on panels; NULL: a pass or columns */
-  PetscReal      *norm;  /* of test k of column c at k ncol + c */
+  int             ncol, nactive;             /* columns of this block, columns that iterate */
+  KSPBlockPCApply apply;                     /* of the preconditioner on panels; NULL: a pass or columns */
+  PetscReal      *norm;                      /* of test k of column c at k ncol + c */
   PetscInt        room;
   SysReal        *solution; /* first column of this block */
   PetscInt        ld;
@@ -127,13 +127,13 @@ static PetscErrorCode KSPAMBCGBlockTest(KSP ksp, KSPAMBCGBlock *s, int k, PetscI
     if (c->ntest == s->room) {
       PetscReal *more;
 
-      PetscCall(PetscMalloc1(2 * s->room * s->block.ncol, &more));
-      PetscCall(PetscArraycpy(more, s->norm, s->room * s->block.ncol));
+      PetscCall(PetscMalloc1(2 * s->room * s->ncol, &more));
+      PetscCall(PetscArraycpy(more, s->norm, s->room * s->ncol));
       PetscCall(PetscFree(s->norm));
       s->norm = more;
       s->room *= 2;
     }
-    s->norm[c->ntest * s->block.ncol + k] = norm;
+    s->norm[c->ntest * s->ncol + k] = norm;
   }
   c->ntest++;
   c->rnorm    = norm;
@@ -427,11 +427,11 @@ static PetscErrorCode KSPAMBCGBlockSolve(KSP ksp, KSPAMB *amb, KSPAMBCGBlock *s,
   s->pass.v[FUSED_Z] = s->z;
   s->pass.v[FUSED_P] = s->p;
   s->pass.v[FUSED_W] = s->w;
-  s->nactive         = (int)ncol;
+  s->ncol = s->nactive = (int)ncol;
   for (int l = 0; l < FUSED_BLOCK_COLUMNS; l++) s->lane[l] = l;
   if (ksp->res_hist || ksp->numbermonitors) {
     s->room = 64;
-    PetscCall(PetscMalloc1(s->room * ncol, &s->norm));
+    PetscCall(PetscMalloc1(s->room * s->ncol, &s->norm));
   }
   PetscCall(KSPAMBCGBlockStart(ksp, amb, s, b, ldb));
   if (s->nactive) PetscCall(KSPAMBCGBlockIterate(ksp, amb, s));
@@ -485,8 +485,9 @@ static PetscErrorCode KSPAMBCGBlockSolveAll(KSP ksp, KSPAMB *amb, Mat B, Mat X, 
   amb->poison = PETSC_FALSE;
   PetscCall(KSPAMBCGBlockSetUp(ksp, amb, s, (N + nblock - 1) / nblock, why));
   if (*why) PetscFunctionReturn(PETSC_SUCCESS);
-  amb->reason = NULL;
-  amb->fused  = PETSC_TRUE;
+  amb->reason   = NULL;
+  amb->fused    = PETSC_TRUE;
+  amb->together = (N + nblock - 1) / nblock;
   PetscCall(MatDenseGetLDA(B, &ldb));
   PetscCall(MatDenseGetLDA(X, &s->ld));
   PetscCall(MatDenseGetArrayRead(B, &b));
@@ -566,6 +567,7 @@ PetscErrorCode KSPMatSolve_AMBCG(KSP ksp, Mat B, Mat X)
   PetscFunctionBegin;
   PetscCall(KSPAMBGet(ksp, &amb));
   if (!amb->block) PetscCall(PetscNew(&amb->block));
+  amb->together = 0;
   for (int k = 0; k < 2; k++) {
     if (!amb->block->vec[k]) PetscCall(VecDuplicate(ksp->work[0], &amb->block->vec[k]));
   }

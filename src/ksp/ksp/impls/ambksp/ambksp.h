@@ -71,7 +71,8 @@ struct _KSPAMB {
   PetscErrorCode (*setradius)(KSP, PetscReal);
   PetscErrorCode (*settarget)(KSP, PetscReal);
   PetscErrorCode (*getobjective)(KSP, PetscReal *);
-  struct _KSPAMBCGBlock *block; /* of several right-hand sides */
+  struct _KSPAMBCGBlock *block;    /* of several right-hand sides */
+  PetscInt               together; /* columns that the last KSPMatSolve() solved together, at most; 0: it solved for one after the other */
 
   /* Chebyshev */
   PetscBool local;                                             /* the method makes no sums over processes */

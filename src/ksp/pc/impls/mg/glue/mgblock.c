@@ -35,7 +35,7 @@ typedef struct {
 
 typedef struct {
   PetscErrorCode (*matapply)(PC, Mat, Mat); /* PETSc's own */
-  const char   *reason;                     /* why the last application was PETSc's own; NULL if it was not */
+  const char   *reason;                     /* why the last set-up chose PETSc's own cycle; NULL if it did not */
   PetscInt      nlevel;
   MGBlockLevel *level;
   KSPBlockPanel memory[3]; /* of PCMatApply() */
@@ -171,7 +171,6 @@ static PetscErrorCode MGBlockSetUp(PC pc, KSPBlock *b, PetscBool *has)
   PetscFunctionBegin;
   PetscCall(PetscAMBObjectContainerQuery((PetscObject)pc, MG_BLOCK_NAME, (void **)&c));
   PetscCall(MGBlockSupports(pc, &why));
-  if (why && why != c->reason) PetscCall(PetscInfo(pc, "The cycles of several right-hand sides are PETSc's own, since %s\n", why));
   c->reason = why;
   *has      = PETSC_FALSE;
   if (why) PetscFunctionReturn(PETSC_SUCCESS);
@@ -191,7 +190,8 @@ static PetscErrorCode MGBlockSetUp(PC pc, KSPBlock *b, PetscBool *has)
     if (!finest->A.plain || !finest->smoother[0].nstep || (mg->levels[c->nlevel - 1]->smoothu != mg->levels[c->nlevel - 1]->smoothd && !finest->smoother[1].nstep)) why = "smoothers of the finest level run column by column";
   }
   PetscCall(KSPSetUp(mg->levels[0]->smoothd));
-  *has = (PetscBool)!why;
+  c->reason = why;
+  *has      = (PetscBool)!why;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -365,11 +365,25 @@ static PetscErrorCode PCMatApply_MGBlock(PC pc, Mat B, Mat X)
     PetscCall(MatDenseRestoreArrayWrite(X, &x));
     PetscCall(MatDenseRestoreArrayRead(B, &b));
   }
-  if (!has) PetscCall((*c->matapply)(pc, B, X));
+  if (has) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!host[0] || !host[1]) c->reason = "the dense matrices are not on the host";
+  else if (N < 2) c->reason = "there is one column";
+  PetscCall(PetscInfo(pc, "The cycle of several right-hand sides is PETSc's own, since %s\n", c->reason));
+  PetscCall((*c->matapply)(pc, B, X));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* ------------------------------------------------- the context ------------------------------------------------- */
+
+PetscErrorCode MGBlockGetReason(PC pc, const char **why)
+{
+  MGBlock *c;
+
+  PetscFunctionBegin;
+  PetscCall(PetscAMBObjectContainerQuery((PetscObject)pc, MG_BLOCK_NAME, (void **)&c));
+  *why = c ? c->reason : "the PC is no PCMG";
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
 static PetscErrorCode MGBlockDestroy(PetscAMBCtxArgument arg)
 {

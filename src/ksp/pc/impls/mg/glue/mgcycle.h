@@ -78,6 +78,9 @@ static inline PetscBool MGCycleWatched(KSP ksp)
 /* Cycles with several right-hand sides on the host: PCMatApply(), and solvers that use panels */
 PetscErrorCode MGBlockCompose(PC);
 
+/* Sets *why if the last cycle with several right-hand sides was PETSc's own */
+PetscErrorCode MGBlockGetReason(PC, const char **why);
+
 /* If there is a reason on one process, there is one on all of them */
 PetscErrorCode MGCycleAgree(PC, const char **why);
 
