@@ -39,8 +39,8 @@ typedef struct {
   const char *name;
   int (*supported)(void);
 
-  /* Computes rows lo to hi - 1 of the sum of the terms, which have no ring and no positions */
-  void (*mult)(int width, const SpmmTerm term[], int nterm, int64_t lo, int64_t hi, SysReal *product);
+  /* Computes rows lo to hi - 1 of the m rows of the sum of the terms, which have no ring and no positions */
+  void (*mult)(int width, const SpmmTerm term[], int nterm, int64_t m, int64_t lo, int64_t hi, SysReal *product);
 
   FusedBlockFunction step;      /* x += a p; r -= a w; z = M r unless kind is FUSED_OTHER; sums z.r, z.z, r.r; with FUSED_OTHER r.r only */
   FusedBlockFunction apply;     /* z = M r; with FUSED_OTHER the caller sets z; the same sums */

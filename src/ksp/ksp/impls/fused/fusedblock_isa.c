@@ -15,11 +15,11 @@
 #define FACTOR(Vec, factor) ((const Vec *)(factor))
 #define EACH                _Pragma("GCC unroll 16") for (int v = 0; v < nvector; v++)
 
-#define AHEAD 8 /* rows from a row to the one whose last row of the panel, the first that no earlier row of a band has read, is fetched */
+#define AHEAD 16 /* rows from a row to the one whose last row of the panel, the first that no earlier row of a band has read, is fetched */
 
 /* Rows lo to hi - 1 of the product: four sums of a row's terms, so that an addition seldom waits for another. Most rows are short: the last terms have no loop. */
 #define FUSED_BLOCK_MULT(name, Vec) \
-  static SYS_INLINE void name(const int nvector, const SpmmTerm term[], int nterm, int64_t lo, int64_t hi, SysReal *product) \
+  static SYS_INLINE void name(const int nvector, const SpmmTerm term[], int nterm, int64_t m, int64_t lo, int64_t hi, SysReal *product) \
   { \
     const int width = nvector * (int)(sizeof(Vec) / sizeof(SysReal)); \
 \
@@ -37,7 +37,7 @@
         const int64_t  end   = term[t].i[r + 1]; \
         int64_t        k     = term[t].i[r]; \
 \
-        if (r + AHEAD < hi && term[t].i[r + AHEAD + 1]) { \
+        if (r + AHEAD < m && term[t].i[r + AHEAD + 1]) { \
           const char *row = (const char *)(panel + (int64_t)j[term[t].i[r + AHEAD + 1] - 1] * width); \
 \
           _Pragma("GCC unroll 4") for (int line = 0; line * SPMM_ALIGN < nvector * (int)sizeof(Vec); line++) __builtin_prefetch(row + line * SPMM_ALIGN); \
@@ -59,29 +59,29 @@ FUSED_BLOCK_MULT(FusedBlockMult16, Spmm16)
 FUSED_BLOCK_MULT(FusedBlockMult32, Spmm32)
 FUSED_BLOCK_MULT(FusedBlockMult64, Spmm64)
 
-static void SYS_ISA_NAME(FusedBlockMult)(int width, const SpmmTerm term[], int nterm, int64_t lo, int64_t hi, SysReal *product)
+static void SYS_ISA_NAME(FusedBlockMult)(int width, const SpmmTerm term[], int nterm, int64_t m, int64_t lo, int64_t hi, SysReal *product)
 {
   const int per = SPMM_ALIGN / SPMM_TILE_BYTES;
 
   switch (width * (int)sizeof(SysReal)) {
   case 16:
-    FusedBlockMult16(1, term, nterm, lo, hi, product);
+    FusedBlockMult16(1, term, nterm, m, lo, hi, product);
     break;
   case 32:
-    if (SPMM_TILE_BYTES == 16) FusedBlockMult16(2, term, nterm, lo, hi, product);
-    else FusedBlockMult32(1, term, nterm, lo, hi, product);
+    if (SPMM_TILE_BYTES == 16) FusedBlockMult16(2, term, nterm, m, lo, hi, product);
+    else FusedBlockMult32(1, term, nterm, m, lo, hi, product);
     break;
   case 64:
-    SPMM_REGISTER(FusedBlockMult)(per, term, nterm, lo, hi, product);
+    SPMM_REGISTER(FusedBlockMult)(per, term, nterm, m, lo, hi, product);
     break;
   case 128:
-    SPMM_REGISTER(FusedBlockMult)(2 * per, term, nterm, lo, hi, product);
+    SPMM_REGISTER(FusedBlockMult)(2 * per, term, nterm, m, lo, hi, product);
     break;
   case 192:
-    SPMM_REGISTER(FusedBlockMult)(3 * per, term, nterm, lo, hi, product);
+    SPMM_REGISTER(FusedBlockMult)(3 * per, term, nterm, m, lo, hi, product);
     break;
   default:
-    SPMM_REGISTER(FusedBlockMult)(SPMM_VECTORS * per, term, nterm, lo, hi, product);
+    SPMM_REGISTER(FusedBlockMult)(SPMM_VECTORS * per, term, nterm, m, lo, hi, product);
   }
 }
 
@@ -134,10 +134,13 @@ FUSED_BLOCK_APPLY(FusedBlockApply64, Spmm64)
     rr[v] += (rv) * (rv); \
   } while (0)
 
+#define UNUSED (void)kind, (void)product, (void)sums /* in some passes */
+
 /* All passes for one vector type and, as a constant, the number of vectors in a row and the kind of M */
 #define FUSED_BLOCK_PASSES(bytes, Vec) \
   static SYS_INLINE void FusedBlockStep##bytes(const int nvector, const FusedKind kind, const FusedBlockPass *f, int64_t lo, int64_t hi, const SysReal *product, SysReal *sums) \
   { \
+    UNUSED; \
     const int width = nvector * (int)(sizeof(Vec) / sizeof(SysReal)), bs = kind == FUSED_BLOCKS ? f->bs : 1; \
     SysReal  *x = f->v[FUSED_X], *r = f->v[FUSED_R], *z = f->v[FUSED_Z], *p = f->v[FUSED_P], *w = f->v[FUSED_W]; \
     SUMS_BEGIN(Vec); \
@@ -161,6 +164,7 @@ FUSED_BLOCK_APPLY(FusedBlockApply64, Spmm64)
   } \
   static SYS_INLINE void FusedBlockPrecondition##bytes(const int nvector, const FusedKind kind, const FusedBlockPass *f, int64_t lo, int64_t hi, const SysReal *product, SysReal *sums) \
   { \
+    UNUSED; \
     const int width = nvector * (int)(sizeof(Vec) / sizeof(SysReal)), bs = kind == FUSED_BLOCKS ? f->bs : 1; \
     SysReal  *r = f->v[FUSED_R], *z = f->v[FUSED_Z]; \
     SUMS_BEGIN(Vec); \
@@ -173,12 +177,14 @@ FUSED_BLOCK_APPLY(FusedBlockApply64, Spmm64)
   } \
   static SYS_INLINE void FusedBlockDirection##bytes(const int nvector, const FusedKind kind, const FusedBlockPass *f, int64_t lo, int64_t hi, const SysReal *product, SysReal *sums) \
   { \
+    UNUSED; \
     const int width = nvector * (int)(sizeof(Vec) / sizeof(SysReal)); \
 \
     for (int64_t i = lo; i < hi; i++) { EACH ROW(Vec, f->v[FUSED_P], i)[v] = ROW(Vec, f->v[FUSED_Z], i)[v] + FACTOR(Vec, f->b)[v] * ROW(Vec, f->v[FUSED_P], i)[v]; } \
   } \
   static SYS_INLINE void FusedBlockDot##bytes(const int nvector, const FusedKind kind, const FusedBlockPass *f, int64_t lo, int64_t hi, const SysReal *product, SysReal *sums) \
   { \
+    UNUSED; \
     const int width = nvector * (int)(sizeof(Vec) / sizeof(SysReal)); \
     SUMS_BEGIN(Vec); \
 \
@@ -195,18 +201,21 @@ FUSED_BLOCK_APPLY(FusedBlockApply64, Spmm64)
   } \
   static SYS_INLINE void FusedBlockResidual##bytes(const int nvector, const FusedKind kind, const FusedBlockPass *f, int64_t lo, int64_t hi, const SysReal *product, SysReal *sums) \
   { \
+    UNUSED; \
     const int width = nvector * (int)(sizeof(Vec) / sizeof(SysReal)); \
 \
     for (int64_t i = lo; i < hi; i++) { EACH ROW(Vec, f->v[FUSED_W], i)[v] = ROW(Vec, f->v[FUSED_R], i)[v] - ROW(const Vec, product, i - lo)[v]; } \
   } \
   static SYS_INLINE void FusedBlockAdd##bytes(const int nvector, const FusedKind kind, const FusedBlockPass *f, int64_t lo, int64_t hi, const SysReal *product, SysReal *sums) \
   { \
+    UNUSED; \
     const int width = nvector * (int)(sizeof(Vec) / sizeof(SysReal)); \
 \
     for (int64_t i = lo; i < hi; i++) { EACH ROW(Vec, f->v[FUSED_X], i)[v] += ROW(const Vec, product, i - lo)[v]; } \
   } \
   static SYS_INLINE void FusedBlockChebyshev##bytes(const int nvector, const FusedKind kind, const FusedBlockPass *f, int64_t lo, int64_t hi, const SysReal *product, SysReal *sums) \
   { \
+    UNUSED; \
     const int width = nvector * (int)(sizeof(Vec) / sizeof(SysReal)), bs = kind == FUSED_BLOCKS ? f->bs : 1; \
     SysReal  *x = f->v[FUSED_X], *r = f->v[FUSED_R], *z = f->v[FUSED_Z], *p = f->v[FUSED_P]; \
     SysReal   step[FUSED_BLOCKS_MAX * MOST * sizeof(Vec) / sizeof(SysReal)]; \

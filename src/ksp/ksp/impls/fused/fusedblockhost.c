@@ -35,7 +35,7 @@ void FusedBlockRun(int nthread, const SpmmTerm term[], int nterm, const SysReal 
     SysReal       product[FUSED_BLOCK_BYTES / sizeof(SysReal)] __attribute__((aligned(SPMM_ALIGN)));
     const int64_t lo = k * rows, hi = k + 1 < nblock ? lo + rows : pass->n;
 
-    if (nterm) kernels->mult(pass->width, term, nterm, lo, hi, product);
+    if (nterm) kernels->mult(pass->width, term, nterm, pass->n, lo, hi, product);
     f(pass, lo, hi, nterm ? product : made ? made + lo * pass->width : NULL, sums ? partial + k * nsum : NULL);
   }
   if (!sums) return;
@@ -51,7 +51,7 @@ void FusedBlockMult(int nthread, int width, int64_t n, const SpmmTerm term[], in
   const int64_t            rows    = FusedBlockRows(width, 1);
 
 #pragma omp parallel for schedule(static) num_threads(nthread) if (nthread > 1)
-  for (int64_t r = 0; r < n; r += rows) kernels->mult(width, term, nterm, r, SysMin(r + rows, n), product + r * width);
+  for (int64_t r = 0; r < n; r += rows) kernels->mult(width, term, nterm, n, r, SysMin(r + rows, n), product + r * width);
 }
 
 void FusedBlockCopy(int nthread, int64_t n, int width, const SysReal *from, SysReal *to)
