@@ -50,7 +50,7 @@ static const TestShape indefinite = {"indefinite", 900, 900, TestRowGrid, ValueI
 static const TestShape neumann    = {"neumann", 900, 900, TestRowGrid, ValueNeumann, PETSC_FALSE};
 static const TestShape skew       = {"skew", 900, 900, RowPairs, ValueSkew, PETSC_FALSE};
 
-#define LEVELS "-pc_type gamg -pc_gamg_coarse_eq_limit 10 -pc_mg_levels 4 "
+#define LEVELS "-pc_type gamg -pc_gamg_coarse_eq_limit 10 "
 
 static const struct {
   const char      *options;
