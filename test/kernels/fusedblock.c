@@ -105,6 +105,7 @@ enum {
   STEP,
   APPLY,
   DIRECTION,
+  UPDATE,
   DOT,
   RESIDUAL,
   ADD,
@@ -118,7 +119,7 @@ static void Reference(int which, const FusedBlockPass *f, const State *s, const 
 {
   const int     width = f->width;
   const int64_t n     = f->n;
-  double       *w     = malloc((size_t)n * sizeof(double));
+  double       *w = malloc((size_t)n * sizeof(double)), *z = malloc((size_t)n * sizeof(double));
 
   for (int k = 0; k < FUSED_VECTORS; k++) {
     for (int64_t i = 0; i < n; i++) to[k][i] = s->v[k][i * width + c];
@@ -126,13 +127,10 @@ static void Reference(int which, const FusedBlockPass *f, const State *s, const 
   for (int64_t i = 0; i < n; i++) w[i] = nterm ? Product(A, nterm, s, width, i, c) : 0;
   sums[0] = sums[1] = sums[2] = 0;
   if (which == STEP) {
-    for (int64_t i = 0; i < n; i++) {
-      to[FUSED_X][i] += f->a[c] * to[FUSED_P][i];
-      to[FUSED_R][i] -= f->a[c] * to[FUSED_W][i];
-    }
+    for (int64_t i = 0; i < n; i++) to[FUSED_R][i] -= f->a[c] * to[FUSED_W][i];
   }
-  if ((which == STEP || which == APPLY) && f->kind != FUSED_OTHER) {
-    for (int64_t i = 0; i < n; i++) to[FUSED_Z][i] = Precondition(f, to[FUSED_R], i);
+  if (which == DIRECTION || which == UPDATE) {
+    for (int64_t i = 0; i < n; i++) to[FUSED_X][i] += f->a[c] * to[FUSED_P][i];
   }
   if (which == RESIDUAL) {
     for (int64_t i = 0; i < n; i++) to[FUSED_W][i] = to[FUSED_R][i] - w[i];
@@ -140,8 +138,9 @@ static void Reference(int which, const FusedBlockPass *f, const State *s, const 
   if (which == ADD) {
     for (int64_t i = 0; i < n; i++) to[FUSED_X][i] += w[i];
   }
+  for (int64_t i = 0; i < n; i++) z[i] = f->kind == FUSED_OTHER ? to[FUSED_Z][i] : Precondition(f, to[FUSED_R], i);
   if (which == DIRECTION) {
-    for (int64_t i = 0; i < n; i++) to[FUSED_P][i] = to[FUSED_Z][i] + f->b[c] * to[FUSED_P][i];
+    for (int64_t i = 0; i < n; i++) to[FUSED_P][i] = z[i] + f->b[c] * to[FUSED_P][i];
   }
   if (which == DOT) {
     for (int64_t i = 0; i < n; i++) {
@@ -161,13 +160,14 @@ static void Reference(int which, const FusedBlockPass *f, const State *s, const 
     }
   } else if (which == STEP || which == APPLY) {
     for (int64_t i = 0; i < n; i++) {
-      sums[0] += to[FUSED_Z][i] * to[FUSED_R][i];
-      sums[1] += to[FUSED_Z][i] * to[FUSED_Z][i];
+      sums[0] += z[i] * to[FUSED_R][i];
+      sums[1] += z[i] * z[i];
       sums[2] += to[FUSED_R][i] * to[FUSED_R][i];
     }
     if (which == STEP && f->kind == FUSED_OTHER) sums[0] = sums[1] = 0;
   }
   free(w);
+  free(z);
 }
 
 /* Runs a pass in blocks of 64 rows or whole blocks of M, as FusedBlockRun() does */
@@ -189,7 +189,7 @@ static void Run(const FusedBlockKernels *kernels, FusedBlockFunction f, const Fu
 
 static int Check(const FusedBlockKernels *kernels, int which, FusedKind kind, int bs, int width, int nterm)
 {
-  const FusedBlockFunction functions[PASSES] = {kernels->step, kernels->apply, kernels->direction, kernels->dot, kernels->residual, kernels->add, kernels->chebyshev, kernels->chebyshev};
+  const FusedBlockFunction functions[PASSES] = {kernels->step, kernels->apply, kernels->direction, kernels->update, kernels->dot, kernels->residual, kernels->add, kernels->chebyshev, kernels->chebyshev};
   const int64_t            n                 = ROWS / bs * bs;
   const int                product           = which == DOT || which == RESIDUAL || which == ADD || which == CHEBYSHEV;
   FusedBlockPass           pass              = {.kind = kind, .bs = bs, .width = width, .n = n};

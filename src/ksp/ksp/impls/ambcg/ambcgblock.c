@@ -11,7 +11,6 @@
 #include "ksp/ksp/impls/ambksp/ambkspblock.h"
 
 #define KSPAMBCG_COLUMNS 16 /* that iterate together, at most */
-#define KSPAMBCG_LEAST   4  /* columns that gain: a panel of two has no more than a fraction of a register in a row */
 
 typedef struct {
   PetscReal          beta, betaold, dpi, dpiold, rnorm0, ttol, rnorm;
@@ -29,6 +28,7 @@ typedef struct _KSPAMBCGBlock {
   SysReal         sums[FUSED_SUMS * FUSED_BLOCK_COLUMNS];
   KSPAMBCGColumn  column[KSPAMBCG_COLUMNS];
   int             lane[FUSED_BLOCK_COLUMNS]; /* the column in each place of a row of the panels */
+  PetscBool       behind;                    /* the last step of x is still to be made, by the next direction */
   int             ncol, nactive;             /* columns of this block, columns that iterate */
   KSPBlockPCApply apply;                     /* of the preconditioner on panels; NULL: a pass or columns */
   PetscReal      *norm;                      /* of test k of column c at k ncol + c */
@@ -62,8 +62,7 @@ static PetscErrorCode KSPAMBCGBlockSupports(KSP ksp, KSPAMB *amb, Mat B, Mat X, 
   PetscCall(PCGetOperators(ksp->pc, &A, NULL));
   PetscCall(MatGetNullSpace(A, &nullspace[0]));
   PetscCall(MatGetTransposeNullSpace(A, &nullspace[1]));
-  if (B->cmap->N < KSPAMBCG_LEAST) *why = "there are few columns";
-  else if (!host[0] || !host[1]) *why = "the dense matrices are not on the host";
+  if (!host[0] || !host[1]) *why = "the dense matrices are not on the host";
   else if (amb->single) *why = "the iterations have a single reduction";
   else if (ksp->guess || ksp->guess_knoll) *why = "an object makes initial guesses";
   else if (ksp->presolve || ksp->postsolve || ksp->pc->ops->presolve || ksp->pc->ops->postsolve) *why = "functions are called before or after each solve";
@@ -164,6 +163,12 @@ static PetscErrorCode KSPAMBCGBlockRetire(KSPAMBCGBlock *s)
     } else lane[nlane++] = l;
   }
   if (!nstop) PetscFunctionReturn(PETSC_SUCCESS);
+  if (s->behind) {
+    FusedBlockPass update = s->pass;
+
+    for (int k = 0; k < nlane; k++) update.a[lane[k]] = 0;
+    PetscCall(KSPBlockRun(b, b->kernels->update, &update, NULL));
+  }
   FusedBlockGet(b->nthread, s->pass.n, b->width, s->x, nstop, stop, to, s->solution, s->ld);
   s->nactive = nlane;
   for (int l = 0; l < b->width; l++) {
@@ -173,7 +178,7 @@ static PetscErrorCode KSPAMBCGBlockRetire(KSPAMBCGBlock *s)
   (void)SpmmPanelColumns(nlane, &width);
   if (width == b->width) PetscFunctionReturn(PETSC_SUCCESS);
   {
-    SysReal *const panel[] = {s->x, s->r, s->p, s->w, s->z != s->r ? s->z : NULL};
+    SysReal *const panel[] = {s->x, s->r, s->p, s->w, s->z};
 
     for (int k = 0; k < 5; k++) {
       if (panel[k]) FusedBlockCompact(s->pass.n, b->width, panel[k], nlane, lane, width);
@@ -310,8 +315,10 @@ static PetscErrorCode KSPAMBCGBlockDirection(KSP ksp, KSPAMBCGBlock *s, PetscInt
     s->pass.b[l] = i ? c->beta / c->betaold : 0.0;
   }
   PetscCall(KSPAMBCGBlockRetire(s));
-  if (!i) FusedBlockCopy(s->block.nthread, s->pass.n, s->block.width, s->z, s->p);
-  else if (s->nactive) PetscCall(KSPBlockRun(&s->block, s->block.kernels->direction, &s->pass, NULL));
+  if (!s->nactive) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!i) FusedBlockCopy(s->block.nthread, s->pass.n, s->block.width, NULL, s->p);
+  PetscCall(KSPBlockRun(&s->block, s->block.kernels->direction, &s->pass, NULL));
+  s->behind = PETSC_FALSE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -353,6 +360,7 @@ static PetscErrorCode KSPAMBCGBlockIterate(KSP ksp, KSPAMB *amb, KSPAMBCGBlock *
     PetscCall(KSPAMBCGBlockProduct(ksp, amb, s, i));
     if (!s->nactive) break;
     PetscCall(KSPBlockRun(&s->block, s->block.kernels->step, &s->pass, s->sums));
+    s->behind = PETSC_TRUE;
     if (!other) PetscCall(KSPAMBCGBlockReduce(ksp, amb, s, 0, FUSED_SUMS));
     else if (early) PetscCall(KSPAMBCGBlockPrecondition(ksp, amb, s));
     else if (wanted) PetscCall(KSPAMBCGBlockReduce(ksp, amb, s, 2, 1));
@@ -402,6 +410,12 @@ static PetscErrorCode KSPAMBCGBlockReport(KSP ksp, KSPAMBCGBlock *s, int ncol)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Notes the end of a column if it is the worst so far */
+static void KSPAMBCGWorst(const KSPAMBCGColumn *c, KSPAMBCGColumn *worst)
+{
+  if (!worst->reason || (worst->reason > 0 && (c->reason < 0 || c->its > worst->its))) *worst = *c;
+}
+
 /* Solves for ncol columns, and adds their reasons and iterations to the worst ones so far */
 static PetscErrorCode KSPAMBCGBlockSolve(KSP ksp, KSPAMB *amb, KSPAMBCGBlock *s, PetscInt ncol, const PetscScalar *b, PetscInt ldb, KSPAMBCGColumn *worst)
 {
@@ -410,7 +424,7 @@ static PetscErrorCode KSPAMBCGBlockSolve(KSP ksp, KSPAMB *amb, KSPAMBCGBlock *s,
 
   PetscFunctionBegin;
   for (int k = 0; k < 5; k++) {
-    if (k == 3 && amb->kind == FUSED_NONE) s->z = s->r;
+    if (k == 3 && amb->kind != FUSED_OTHER) s->z = NULL; /* passes need none */
     else {
       PetscCall(KSPBlockPanelAllocate(n, s->block.width, &s->memory[k]));
       *panel[k] = s->memory[k].a;
@@ -427,6 +441,7 @@ static PetscErrorCode KSPAMBCGBlockSolve(KSP ksp, KSPAMB *amb, KSPAMBCGBlock *s,
   s->pass.v[FUSED_Z] = s->z;
   s->pass.v[FUSED_P] = s->p;
   s->pass.v[FUSED_W] = s->w;
+  s->behind          = PETSC_FALSE;
   s->ncol = s->nactive = (int)ncol;
   for (int l = 0; l < FUSED_BLOCK_COLUMNS; l++) s->lane[l] = l;
   if (ksp->res_hist || ksp->numbermonitors) {
@@ -441,7 +456,7 @@ static PetscErrorCode KSPAMBCGBlockSolve(KSP ksp, KSPAMB *amb, KSPAMBCGBlock *s,
     const KSPAMBCGColumn *c = &s->column[k];
 
     ksp->totalits += c->its;
-    if (!worst->reason || (worst->reason > 0 && (c->reason < 0 || c->its > worst->its))) *worst = *c;
+    KSPAMBCGWorst(c, worst);
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -471,49 +486,54 @@ static PetscErrorCode KSPAMBCGBlockSetUp(KSP ksp, KSPAMB *amb, KSPAMBCGBlock *s,
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Solves for all columns, in blocks of about equal numbers, or says why not. PETSc has set up the solver, and gets its reason. */
-static PetscErrorCode KSPAMBCGBlockSolveAll(KSP ksp, KSPAMB *amb, Mat B, Mat X, const char **why)
+/* Returns how many of the next n columns iterate together; 0: a solve for each is faster. A panel's row has 4, 8 or 16 columns, used or not. A cycle gains with few columns: its products
+   are most of its time. Jacobi gains with whole rows of 8: the vectors of a single solve may be in cache where panels are not. */
+static PetscInt KSPAMBCGBlockColumns(const KSPAMB *amb, PetscInt n)
 {
-  KSPAMBCGBlock     *s     = amb->block;
-  KSPAMBCGColumn     worst = {0};
-  const PetscInt     N = B->cmap->N, nblock = (N + KSPAMBCG_COLUMNS - 1) / KSPAMBCG_COLUMNS;
+  if (amb->kind != FUSED_OTHER) return n >= 8 ? 8 : 0;
+  if (n >= 13) return PetscMin(n, KSPAMBCG_COLUMNS);
+  return n >= 4 ? PetscMin(n, 8) : 0;
+}
+
+/* Solves for columns, sets *done to their number, or says why none. PETSc has set up the solver. */
+static PetscErrorCode KSPAMBCGBlockSolveAll(KSP ksp, KSPAMB *amb, Mat B, Mat X, PetscInt *done, KSPAMBCGColumn *worst, const char **why)
+{
+  KSPAMBCGBlock     *s = amb->block;
+  const PetscInt     N = B->cmap->N;
   const PetscScalar *b;
   PetscScalar       *x;
-  PetscInt           ldb;
+  PetscInt           ldb, ncol;
 
   PetscFunctionBegin;
   amb->poison = PETSC_FALSE;
-  PetscCall(KSPAMBCGBlockSetUp(ksp, amb, s, (N + nblock - 1) / nblock, why));
+  PetscCall(KSPAMBCheckPC(ksp, amb));
+  ncol = KSPAMBCGBlockColumns(amb, N);
+  if (!ncol) *why = "there are few columns";
+  else PetscCall(KSPAMBCGBlockSetUp(ksp, amb, s, ncol, why));
   if (*why) PetscFunctionReturn(PETSC_SUCCESS);
   amb->reason   = NULL;
   amb->fused    = PETSC_TRUE;
-  amb->together = (N + nblock - 1) / nblock;
+  amb->together = ncol;
   PetscCall(MatDenseGetLDA(B, &ldb));
   PetscCall(MatDenseGetLDA(X, &s->ld));
   PetscCall(MatDenseGetArrayRead(B, &b));
   PetscCall(MatDenseGetArray(X, &x));
-  for (PetscInt k = 0; k < nblock; k++) {
-    const PetscInt first = k * N / nblock, ncol = (k + 1) * N / nblock - first;
-
-    s->solution = (SysReal *)(x + (size_t)first * s->ld);
+  for (; ncol; ncol = KSPAMBCGBlockColumns(amb, N - *done)) {
+    s->solution = (SysReal *)(x + (size_t)*done * s->ld);
     PetscCall(KSPBlockCreate(PetscObjectComm((PetscObject)ksp), (PetscInt)amb->host.n, ncol, &s->block));
-    PetscCall(KSPAMBCGBlockSolve(ksp, amb, s, ncol, b + (size_t)first * ldb, ldb, &worst));
+    PetscCall(KSPAMBCGBlockSolve(ksp, amb, s, ncol, b + (size_t)*done * ldb, ldb, worst));
     PetscCall(KSPBlockDestroy(&s->block));
+    *done += ncol;
   }
   PetscCall(MatDenseRestoreArray(X, &x));
   PetscCall(MatDenseRestoreArrayRead(B, &b));
-  ksp->its    = worst.its;
-  ksp->reason = worst.reason;
-  ksp->rnorm  = worst.rnorm;
-  ksp->rnorm0 = worst.rnorm0;
-  ksp->ttol   = worst.ttol;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* ------------------------------------------------- the operation ------------------------------------------------- */
 
-/* KSPSolve() for each column. KSPMatSolve() makes these views itself, after all columns. */
-static PetscErrorCode KSPAMBCGByColumns(KSP ksp, Mat B, Mat X)
+/* KSPSolve() for each column from the first one. KSPMatSolve() makes these views itself, after all columns. */
+static PetscErrorCode KSPAMBCGByColumns(KSP ksp, Mat B, Mat X, PetscInt first, KSPAMBCGColumn *worst)
 {
   PetscBool *const view[] = {&ksp->view, &ksp->viewRate, &ksp->viewMat, &ksp->viewPMat, &ksp->viewRhs, &ksp->viewSol, &ksp->viewFinalRes};
   PetscBool        own[PETSC_STATIC_ARRAY_LENGTH(view)];
@@ -522,10 +542,7 @@ static PetscErrorCode KSPAMBCGByColumns(KSP ksp, Mat B, Mat X)
 #else
   const PetscBool transpose = ksp->transpose.solve_requested; /* of an explicit transpose too */
 #endif
-  const PetscInt     N = B->cmap->N, nreason = ksp->numberreasonviews;
-  KSPConvergedReason reason = KSP_CONVERGED_ITERATING;
-  PetscInt           its    = 0;
-  PetscReal          rnorm  = 0;
+  const PetscInt nreason = ksp->numberreasonviews;
 
   PetscFunctionBegin;
   for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(view); k++) {
@@ -533,8 +550,9 @@ static PetscErrorCode KSPAMBCGByColumns(KSP ksp, Mat B, Mat X)
     *view[k] = PETSC_FALSE;
   }
   ksp->numberreasonviews = 0;
-  for (PetscInt k = 0; k < N; k++) {
-    Vec b, x;
+  for (PetscInt k = first; k < B->cmap->N; k++) {
+    KSPAMBCGColumn c = {0};
+    Vec            b, x;
 
     PetscCall(MatDenseGetColumnVecRead(B, k, &b));
     if (ksp->guess_zero) PetscCall(MatDenseGetColumnVecWrite(X, k, &x));
@@ -543,23 +561,21 @@ static PetscErrorCode KSPAMBCGByColumns(KSP ksp, Mat B, Mat X)
     if (ksp->guess_zero) PetscCall(MatDenseRestoreColumnVecWrite(X, k, &x));
     else PetscCall(MatDenseRestoreColumnVec(X, k, &x));
     PetscCall(MatDenseRestoreColumnVecRead(B, k, &b));
-    if (!reason || (reason > 0 && (ksp->reason < 0 || ksp->its > its))) {
-      reason = ksp->reason;
-      its    = ksp->its;
-      rnorm  = ksp->rnorm;
-    }
+    c.reason = ksp->reason;
+    c.its    = ksp->its;
+    c.rnorm  = ksp->rnorm;
+    KSPAMBCGWorst(&c, worst);
   }
   for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(view); k++) *view[k] = own[k];
   ksp->numberreasonviews = nreason;
-  ksp->reason            = reason;
-  ksp->its               = its;
-  ksp->rnorm             = rnorm;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode KSPMatSolve_AMBCG(KSP ksp, Mat B, Mat X)
 {
   const Vec      own[] = {ksp->vec_sol, ksp->vec_rhs};
+  KSPAMBCGColumn worst = {0};
+  PetscInt       done  = 0;
   const char    *why;
   KSPAMB        *amb;
   PetscErrorCode error;
@@ -577,13 +593,15 @@ PetscErrorCode KSPMatSolve_AMBCG(KSP ksp, Mat B, Mat X)
 #if !PETSC_VERSION_LT(3, 26, 0)
   ksp->mat_rhs = NULL; /* the convergence test is for each column */
 #endif
-  if (!error && !why) error = KSPAMBCGBlockSolveAll(ksp, amb, B, X, &why);
+  if (!error && !why) error = KSPAMBCGBlockSolveAll(ksp, amb, B, X, &done, &worst, &why);
   ksp->vec_sol = own[0];
   ksp->vec_rhs = own[1];
   PetscCall(error);
-  if (!why) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscInfo(ksp, "Each column has its own solve, since %s\n", why));
-  PetscCall(KSPAMBCGByColumns(ksp, B, X));
+  if (why) PetscCall(PetscInfo(ksp, "Each column has its own solve, since %s\n", why));
+  if (done < B->cmap->N) PetscCall(KSPAMBCGByColumns(ksp, B, X, done, &worst));
+  ksp->its    = worst.its;
+  ksp->reason = worst.reason;
+  ksp->rnorm  = worst.rnorm;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

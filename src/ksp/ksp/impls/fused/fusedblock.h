@@ -42,9 +42,11 @@ typedef struct {
   /* Computes rows lo to hi - 1 of the m rows of the sum of the terms, which have no ring and no positions */
   void (*mult)(int width, const SpmmTerm term[], int nterm, int64_t m, int64_t lo, int64_t hi, SysReal *product);
 
-  FusedBlockFunction step;      /* x += a p; r -= a w; z = M r unless kind is FUSED_OTHER; sums z.r, z.z, r.r; with FUSED_OTHER r.r only */
-  FusedBlockFunction apply;     /* z = M r; with FUSED_OTHER the caller sets z; the same sums */
-  FusedBlockFunction direction; /* p = z + b p */
+  /* An iteration of conjugate gradients updates x with the next direction, which reads p too, and stores no z unless kind is FUSED_OTHER: then the caller sets z */
+  FusedBlockFunction step;      /* r -= a w; sums z.r, z.z, r.r of z = M r; with FUSED_OTHER r.r only */
+  FusedBlockFunction apply;     /* the same sums */
+  FusedBlockFunction direction; /* x += a p; p = M r + b p, or z + b p */
+  FusedBlockFunction update;    /* x += a p */
   FusedBlockFunction dot;       /* w = product; sums p.w */
   FusedBlockFunction residual;  /* w = r - product */
   FusedBlockFunction add;       /* x += product */

@@ -17,11 +17,14 @@
 
 #define AHEAD 16 /* rows from a row to the one whose last row of the panel, the first that no earlier row of a band has read, is fetched */
 
-/* Rows lo to hi - 1 of the product: four sums of a row's terms, so that an addition seldom waits for another. Most rows are short: the last terms have no loop. */
+/* Rows lo to hi - 1 of the product: four sums of a row's terms, so that an addition seldom waits for another. Most rows are short: the last terms have no loop. The terms are
+   copied, so that the compiler knows that the product does not overwrite them. */
 #define FUSED_BLOCK_MULT(name, Vec) \
-  static SYS_INLINE void name(const int nvector, const SpmmTerm term[], int nterm, int64_t m, int64_t lo, int64_t hi, SysReal *product) \
+  static SYS_INLINE void name(const int nvector, const int nterm, const SpmmTerm term[], int64_t m, int64_t lo, int64_t hi, SysReal *product) \
   { \
-    const int width = nvector * (int)(sizeof(Vec) / sizeof(SysReal)); \
+    const int           width  = nvector * (int)(sizeof(Vec) / sizeof(SysReal)); \
+    const SysInt *const i_of[] = {term[0].i, term[nterm - 1].i}, *const j_of[] = {term[0].j, term[nterm - 1].j}; \
+    const SysReal *const a_of[] = {term[0].a, term[nterm - 1].a}, *const panel_of[] = {term[0].panel, term[nterm - 1].panel}; \
 \
     for (int64_t r = lo; r < hi; r++) { \
       Vec sum[4][MOST]; \
@@ -30,15 +33,15 @@
       { \
         EACH sum[s][v] = (Vec){0}; \
       } \
-      for (int t = 0; t < nterm; t++) { \
-        const SysInt  *j     = term[t].j; \
-        const SysReal *a     = term[t].a; \
-        const SysReal *panel = term[t].panel; \
-        const int64_t  end   = term[t].i[r + 1]; \
-        int64_t        k     = term[t].i[r]; \
+      _Pragma("GCC unroll 2") for (int t = 0; t < nterm; t++) \
+      { \
+        const SysInt  *i = i_of[t], *j = j_of[t]; \
+        const SysReal *a = a_of[t], *panel = panel_of[t]; \
+        const int64_t  end = i[r + 1]; \
+        int64_t        k   = i[r]; \
 \
-        if (r + AHEAD < m && term[t].i[r + AHEAD + 1]) { \
-          const char *row = (const char *)(panel + (int64_t)j[term[t].i[r + AHEAD + 1] - 1] * width); \
+        if (r + AHEAD < m && i[r + AHEAD + 1]) { \
+          const char *row = (const char *)(panel + (int64_t)j[i[r + AHEAD + 1] - 1] * width); \
 \
           _Pragma("GCC unroll 4") for (int line = 0; line * SPMM_ALIGN < nvector * (int)sizeof(Vec); line++) __builtin_prefetch(row + line * SPMM_ALIGN); \
         } \
@@ -59,29 +62,36 @@ FUSED_BLOCK_MULT(FusedBlockMult16, Spmm16)
 FUSED_BLOCK_MULT(FusedBlockMult32, Spmm32)
 FUSED_BLOCK_MULT(FusedBlockMult64, Spmm64)
 
+#define FUSED_BLOCK_MULT_OF(nterm) \
+  switch (width * (int)sizeof(SysReal)) { \
+  case 16: \
+    FusedBlockMult16(1, nterm, term, m, lo, hi, product); \
+    break; \
+  case 32: \
+    if (SPMM_TILE_BYTES == 16) FusedBlockMult16(2, nterm, term, m, lo, hi, product); \
+    else FusedBlockMult32(1, nterm, term, m, lo, hi, product); \
+    break; \
+  case 64: \
+    SPMM_REGISTER(FusedBlockMult)(per, nterm, term, m, lo, hi, product); \
+    break; \
+  case 128: \
+    SPMM_REGISTER(FusedBlockMult)(2 * per, nterm, term, m, lo, hi, product); \
+    break; \
+  case 192: \
+    SPMM_REGISTER(FusedBlockMult)(3 * per, nterm, term, m, lo, hi, product); \
+    break; \
+  default: \
+    SPMM_REGISTER(FusedBlockMult)(SPMM_VECTORS * per, nterm, term, m, lo, hi, product); \
+  }
+
 static void SYS_ISA_NAME(FusedBlockMult)(int width, const SpmmTerm term[], int nterm, int64_t m, int64_t lo, int64_t hi, SysReal *product)
 {
   const int per = SPMM_ALIGN / SPMM_TILE_BYTES;
 
-  switch (width * (int)sizeof(SysReal)) {
-  case 16:
-    FusedBlockMult16(1, term, nterm, m, lo, hi, product);
-    break;
-  case 32:
-    if (SPMM_TILE_BYTES == 16) FusedBlockMult16(2, term, nterm, m, lo, hi, product);
-    else FusedBlockMult32(1, term, nterm, m, lo, hi, product);
-    break;
-  case 64:
-    SPMM_REGISTER(FusedBlockMult)(per, term, nterm, m, lo, hi, product);
-    break;
-  case 128:
-    SPMM_REGISTER(FusedBlockMult)(2 * per, term, nterm, m, lo, hi, product);
-    break;
-  case 192:
-    SPMM_REGISTER(FusedBlockMult)(3 * per, term, nterm, m, lo, hi, product);
-    break;
-  default:
-    SPMM_REGISTER(FusedBlockMult)(SPMM_VECTORS * per, term, nterm, m, lo, hi, product);
+  if (nterm == 1) {
+    FUSED_BLOCK_MULT_OF(1)
+  } else {
+    FUSED_BLOCK_MULT_OF(2)
   }
 }
 
@@ -142,23 +152,17 @@ FUSED_BLOCK_APPLY(FusedBlockApply64, Spmm64)
   { \
     UNUSED; \
     const int width = nvector * (int)(sizeof(Vec) / sizeof(SysReal)), bs = kind == FUSED_BLOCKS ? f->bs : 1; \
-    SysReal  *x = f->v[FUSED_X], *r = f->v[FUSED_R], *z = f->v[FUSED_Z], *p = f->v[FUSED_P], *w = f->v[FUSED_W]; \
+    SysReal  *r = f->v[FUSED_R], *w = f->v[FUSED_W], z[FUSED_BLOCKS_MAX * MOST * sizeof(Vec) / sizeof(SysReal)]; \
     SUMS_BEGIN(Vec); \
 \
     for (int64_t i = lo; i < hi; i += bs) { \
-      for (int k = 0; k < bs; k++) { \
-        EACH \
-        { \
-          ROW(Vec, x, i + k)[v] += FACTOR(Vec, f->a)[v] * ROW(Vec, p, i + k)[v]; \
-          ROW(Vec, r, i + k)[v] -= FACTOR(Vec, f->a)[v] * ROW(Vec, w, i + k)[v]; \
-        } \
-      } \
+      for (int k = 0; k < bs; k++) { EACH ROW(Vec, r, i + k)[v] -= FACTOR(Vec, f->a)[v] * ROW(Vec, w, i + k)[v]; } \
       if (kind == FUSED_OTHER) { \
         EACH rr[v] += ROW(Vec, r, i)[v] * ROW(Vec, r, i)[v]; \
         continue; \
       } \
-      FusedBlockApply##bytes(nvector, f, kind, i, r + i * width, z + i * width); \
-      for (int k = 0; k < bs; k++) { EACH SUMS_ADD(ROW(Vec, z, i + k)[v], ROW(Vec, r, i + k)[v]); } \
+      FusedBlockApply##bytes(nvector, f, kind, i, r + i * width, z); \
+      for (int k = 0; k < bs; k++) { EACH SUMS_ADD(ROW(Vec, z, k)[v], ROW(Vec, r, i + k)[v]); } \
     } \
     SUMS_END(Vec) \
   } \
@@ -166,21 +170,44 @@ FUSED_BLOCK_APPLY(FusedBlockApply64, Spmm64)
   { \
     UNUSED; \
     const int width = nvector * (int)(sizeof(Vec) / sizeof(SysReal)), bs = kind == FUSED_BLOCKS ? f->bs : 1; \
-    SysReal  *r = f->v[FUSED_R], *z = f->v[FUSED_Z]; \
+    SysReal  *r = f->v[FUSED_R], own[FUSED_BLOCKS_MAX * MOST * sizeof(Vec) / sizeof(SysReal)]; \
     SUMS_BEGIN(Vec); \
 \
     for (int64_t i = lo; i < hi; i += bs) { \
-      if (kind != FUSED_OTHER) FusedBlockApply##bytes(nvector, f, kind, i, r + i * width, z + i * width); \
-      for (int k = 0; k < bs; k++) { EACH SUMS_ADD(ROW(Vec, z, i + k)[v], ROW(Vec, r, i + k)[v]); } \
+      const SysReal *z = kind == FUSED_OTHER ? f->v[FUSED_Z] + i * width : own; \
+\
+      if (kind != FUSED_OTHER) FusedBlockApply##bytes(nvector, f, kind, i, r + i * width, own); \
+      for (int k = 0; k < bs; k++) { EACH SUMS_ADD(ROW(const Vec, z, k)[v], ROW(Vec, r, i + k)[v]); } \
     } \
     SUMS_END(Vec) \
   } \
   static SYS_INLINE void FusedBlockDirection##bytes(const int nvector, const FusedKind kind, const FusedBlockPass *f, int64_t lo, int64_t hi, const SysReal *product, SysReal *sums) \
   { \
     UNUSED; \
+    const int width = nvector * (int)(sizeof(Vec) / sizeof(SysReal)), bs = kind == FUSED_BLOCKS ? f->bs : 1; \
+    SysReal  *x = f->v[FUSED_X], *p = f->v[FUSED_P], own[FUSED_BLOCKS_MAX * MOST * sizeof(Vec) / sizeof(SysReal)]; \
+\
+    for (int64_t i = lo; i < hi; i += bs) { \
+      const SysReal *z = kind == FUSED_OTHER ? f->v[FUSED_Z] + i * width : own; \
+\
+      if (kind != FUSED_OTHER) FusedBlockApply##bytes(nvector, f, kind, i, f->v[FUSED_R] + i * width, own); \
+      for (int k = 0; k < bs; k++) { \
+        EACH \
+        { \
+          const Vec old = ROW(Vec, p, i + k)[v]; \
+\
+          ROW(Vec, x, i + k)[v] += FACTOR(Vec, f->a)[v] * old; \
+          ROW(Vec, p, i + k)[v] = ROW(const Vec, z, k)[v] + FACTOR(Vec, f->b)[v] * old; \
+        } \
+      } \
+    } \
+  } \
+  static SYS_INLINE void FusedBlockUpdate##bytes(const int nvector, const FusedKind kind, const FusedBlockPass *f, int64_t lo, int64_t hi, const SysReal *product, SysReal *sums) \
+  { \
+    UNUSED; \
     const int width = nvector * (int)(sizeof(Vec) / sizeof(SysReal)); \
 \
-    for (int64_t i = lo; i < hi; i++) { EACH ROW(Vec, f->v[FUSED_P], i)[v] = ROW(Vec, f->v[FUSED_Z], i)[v] + FACTOR(Vec, f->b)[v] * ROW(Vec, f->v[FUSED_P], i)[v]; } \
+    for (int64_t i = lo; i < hi; i++) { EACH ROW(Vec, f->v[FUSED_X], i)[v] += FACTOR(Vec, f->a)[v] * ROW(Vec, f->v[FUSED_P], i)[v]; } \
   } \
   static SYS_INLINE void FusedBlockDot##bytes(const int nvector, const FusedKind kind, const FusedBlockPass *f, int64_t lo, int64_t hi, const SysReal *product, SysReal *sums) \
   { \
@@ -296,10 +323,11 @@ FUSED_BLOCK_PASSES(64, Spmm64)
   }
 FUSED_BLOCK_KINDS(FusedBlockStep)
 FUSED_BLOCK_KINDS(FusedBlockPrecondition)
+FUSED_BLOCK_KINDS(FusedBlockDirection)
 FUSED_BLOCK_KINDS(FusedBlockChebyshev)
-FUSED_BLOCK_OF(FusedBlockDirection)
+FUSED_BLOCK_OF(FusedBlockUpdate)
 FUSED_BLOCK_OF(FusedBlockDot)
 FUSED_BLOCK_OF(FusedBlockResidual)
 FUSED_BLOCK_OF(FusedBlockAdd)
 
-const FusedBlockKernels SYS_ISA_NAME(FusedBlockKernels) = {SYS_KERNELS_NAME, SYS_ISA_NAME(SysSupported), SYS_ISA_NAME(FusedBlockMult), SYS_ISA_NAME(FusedBlockStep), SYS_ISA_NAME(FusedBlockPrecondition), SYS_ISA_NAME(FusedBlockDirection), SYS_ISA_NAME(FusedBlockDot), SYS_ISA_NAME(FusedBlockResidual), SYS_ISA_NAME(FusedBlockAdd), SYS_ISA_NAME(FusedBlockChebyshev)};
+const FusedBlockKernels SYS_ISA_NAME(FusedBlockKernels) = {SYS_KERNELS_NAME, SYS_ISA_NAME(SysSupported), SYS_ISA_NAME(FusedBlockMult), SYS_ISA_NAME(FusedBlockStep), SYS_ISA_NAME(FusedBlockPrecondition), SYS_ISA_NAME(FusedBlockDirection), SYS_ISA_NAME(FusedBlockUpdate), SYS_ISA_NAME(FusedBlockDot), SYS_ISA_NAME(FusedBlockResidual), SYS_ISA_NAME(FusedBlockAdd), SYS_ISA_NAME(FusedBlockChebyshev)};
