@@ -306,6 +306,10 @@ static PetscErrorCode KSPCGSetObjectiveTarget_AMBCG(KSP ksp, PetscReal target)
    the program, the solve is transposed, eigenvalues or singular values are computed, a trust region or an objective target is set, or negative curvature counts as
    convergence.
 
+   `KSPMatSolve()` on the host iterates for up to 16 columns together if the matrix is an AIJ and the preconditioner is `PCNONE`, `PCJACOBI`, `PCPBJACOBI`, or a `PCMG` or
+   `PCGAMG` whose finest smoothers are of the type `KSPCHEBYSHEV` with one of these. Each column has its own coefficients and its own end, and the iterations of `KSPSolve()` for it.
+   `KSPGetConvergedReason()` and `KSPGetIterationNumber()` then return these of a column that diverged, or else of the one with the most iterations. `KSPSetMatSolveBatchSize()` bounds the memory.
+
    With `PCNONE`, `PCJACOBI` and `PCPBJACOBI` the type also solves with vectors of the type `VECSEQCUDA`, and with vectors of the type `VECMPICUDA` if the GPUs
    exchange entries without the host (see `MatShadowSetHalo()`). The host then queues iterations ahead of their results, unless a monitor or a convergence test of the
    program reads each.
@@ -315,7 +319,7 @@ static PetscErrorCode KSPCGSetObjectiveTarget_AMBCG(KSP ksp, PetscReal target)
    bin/solve -f matrix.mtx -mat_type amb -ksp_type ambcg -pc_type jacobi -ksp_view
 .ve
 
-.seealso: `KSPCG`, `KSPAMBBCGS`, `KSPAMBCHEBYSHEV`, `KSPCGUseSingleReduction()`
+.seealso: `KSPCG`, `KSPAMBBCGS`, `KSPAMBCHEBYSHEV`, `KSPCGUseSingleReduction()`, `KSPMatSolve()`, `KSPSetMatSolveBatchSize()`
 M*/
 static PetscErrorCode KSPCreate_AMBCG(KSP ksp)
 {
