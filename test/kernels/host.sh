@@ -15,6 +15,7 @@
 # test: batch.sh batch
 # test: baijkernels.sh baij
 # test: fused.sh fused
+# test: fusedblock.sh block
 # test: aggkernels.sh gamg
 # test: online.sh online
 # test: spgemm.sh spgemm
@@ -41,6 +42,7 @@ spmm) sources=(test/kernels/spmm.c src/sys/sysmemory.c $impls/spmm/host/spmm{hos
 batch) sources=(test/kernels/batch.c src/sys/sysmemory.c src/graph/batch/host/batch{host,_isa_plain,_isa_avx2,_isa_avx512}.c) numbers=real ;;
 baij) sources=(test/kernels/baijkernels.c src/mat/baij/host/baij{host,_isa_plain,_isa_avx2,_isa_avx512}.c) numbers=real ;;
 fused) sources=(test/kernels/fused.c src/sys/sysmemory.c src/ksp/ksp/impls/fused/fused{host,basis,_isa_plain,_isa_avx2,_isa_avx512}.c) ;;
+block) sources=(test/kernels/fusedblock.c src/sys/sysmemory.c src/ksp/ksp/impls/fused/fusedblock{host,_isa_plain,_isa_avx2,_isa_avx512}.c $impls/spmm/host/spmm{host,_isa_plain,_isa_avx2,_isa_avx512}.c) numbers=real other=-Og ;;
 gamg) sources=(test/kernels/aggkernels.c src/sys/sys{memory,numbers}.c src/ksp/pc/impls/gamg/host/agg{graph,regate,prolongator,smooth,estimate}.c) name=aggregates ;;
 online) # conversions in a thread beside the products
   sources=(test/kernels/online.c src/sys/sys{memory,values,table}.c ${amb}{host,layout,_plain,_avx2,_avx512}.c ${nus}{host,layout,fill,share,plan,search,_isa_plain,_isa_avx2,_isa_avx512}.c)

@@ -30,6 +30,7 @@ petscambgraph.h < petscamb.h
 mat/aij < graph/glue < petscamb.c
 sys < graph/host < graph/cuda < graph/glue
 sys mat/impls/hashgemm/cuda < graph/cuda < graph/glue
+sys < mat/impls/spmm/host < ksp/ksp/impls/fused
 sys mat/impls/spmm/host < graph/batch/host < graph/batch/cuda < graph/batch/glue < petscamb.c
 petscamb.h < graph/batch/glue
 petscambgraph.h mat/io < graph/io < petscamb.c

@@ -5,24 +5,9 @@
 
    The mathematics, the tests and their order equal PETSc's cg.
 */
-#include "ksp/ksp/impls/ambksp/ambksp.h"
+#include "ksp/ksp/impls/ambcg/ambcg.h"
 
 PetscErrorCode KSPAMBCGRegister(void);
-
-/* The norm of the residual, from z.r, z.z and r.r */
-static PetscReal KSPAMBCGNorm(KSP ksp, const SysReal sums[])
-{
-  if (ksp->normtype == KSP_NORM_PRECONDITIONED) return PetscSqrtReal(sums[1]);
-  if (ksp->normtype == KSP_NORM_UNPRECONDITIONED) return PetscSqrtReal(sums[2]);
-  if (ksp->normtype == KSP_NORM_NATURAL) return PetscSqrtReal(PetscAbsReal(sums[0]));
-  return 0.0;
-}
-
-/* Returns whether the iteration that ends as number its computes the norm */
-static PetscBool KSPAMBCGNormWanted(KSP ksp, PetscInt its)
-{
-  return (PetscBool)(ksp->normtype == KSP_NORM_NATURAL || (ksp->normtype != KSP_NORM_NONE && (its == 0 || ksp->chknorm < its + 1)));
-}
 
 /* z = M r and the sums of this process */
 static PetscErrorCode KSPAMBCGPrecondition(KSP ksp, KSPAMB *amb, FusedPass *pass, const Vec v[], SysReal sums[])
@@ -44,54 +29,6 @@ static PetscErrorCode KSPAMBCGDot(KSP ksp, KSPAMB *amb, FusedPass *pass, Vec p, 
   v[FUSED_W] = w;
   PetscCall(KSPAMBRun(ksp, amb, amb->kernels->dot, pass, v, 0, 2, sums));
   *dot = sums[0];
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode KSPAMBCGZero(KSP ksp)
-{
-  PetscFunctionBegin;
-  ksp->reason = KSP_CONVERGED_ATOL;
-  PetscCall(PetscInfo(ksp, "converged due to beta = 0\n"));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode KSPAMBCGIndefinitePC(KSP ksp, PetscReal beta, PetscReal old)
-{
-  PetscFunctionBegin;
-  PetscCheck(!ksp->errorifnotconverged, PetscObjectComm((PetscObject)ksp), PETSC_ERR_NOT_CONVERGED, "Diverged due to indefinite preconditioner, beta %g, betaold %g", (double)beta, (double)old);
-  ksp->reason = KSP_DIVERGED_INDEFINITE_PC;
-  PetscCall(PetscInfo(ksp, "diverging due to indefinite preconditioner\n"));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode KSPAMBCGIndefiniteMat(KSP ksp, PetscReal dpi, PetscReal old)
-{
-  PetscFunctionBegin;
-  PetscCheck(!ksp->errorifnotconverged, PetscObjectComm((PetscObject)ksp), PETSC_ERR_NOT_CONVERGED, "Diverged due to indefinite matrix, dpi %g, dpiold %g", (double)dpi, (double)old);
-  ksp->reason = KSP_DIVERGED_INDEFINITE_MAT;
-  PetscCall(PetscInfo(ksp, "diverging due to indefinite matrix\n"));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Tests before each direction: has the iteration found the solution, or an indefinite preconditioner? */
-static PetscErrorCode KSPAMBCGCheckBeta(KSP ksp, PetscInt i, PetscReal beta, PetscReal betaold)
-{
-  PetscFunctionBegin;
-  if (beta == 0.0) PetscCall(KSPAMBCGZero(ksp));
-  else if (i > 0 && beta * betaold < 0.0) PetscCall(KSPAMBCGIndefinitePC(ksp, beta, betaold));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode KSPAMBCGObjective(KSP ksp, KSPAMB *amb, Vec r)
-{
-  PetscScalar rx = 0.0, bx = 0.0;
-
-  PetscFunctionBegin;
-  if (amb->getobjective && !ksp->guess_zero) {
-    PetscCall(VecDot(r, ksp->vec_sol, &rx));
-    PetscCall(VecDot(ksp->vec_rhs, ksp->vec_sol, &bx));
-  }
-  amb->objective = 0.5 * (PetscRealPart(rx) - PetscRealPart(bx));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -369,6 +306,10 @@ static PetscErrorCode KSPCGSetObjectiveTarget_AMBCG(KSP ksp, PetscReal target)
    the program, the solve is transposed, eigenvalues or singular values are computed, a trust region or an objective target is set, or negative curvature counts as
    convergence.
 
+   `KSPMatSolve()` on the host iterates for up to 16 columns together if the matrix is an AIJ and the preconditioner is `PCNONE`, `PCJACOBI`, `PCPBJACOBI`, or a `PCMG` or
+   `PCGAMG` whose finest smoothers are of the type `KSPCHEBYSHEV` with one of these. Each column has its own coefficients and its own end, and the iterations of `KSPSolve()` for it.
+   `KSPGetConvergedReason()` and `KSPGetIterationNumber()` then return these of a column that diverged, or else of the one with the most iterations. `KSPSetMatSolveBatchSize()` bounds the memory.
+
    With `PCNONE`, `PCJACOBI` and `PCPBJACOBI` the type also solves with vectors of the type `VECSEQCUDA`, and with vectors of the type `VECMPICUDA` if the GPUs
    exchange entries without the host (see `MatShadowSetHalo()`). The host then queues iterations ahead of their results, unless a monitor or a convergence test of the
    program reads each.
@@ -378,7 +319,7 @@ static PetscErrorCode KSPCGSetObjectiveTarget_AMBCG(KSP ksp, PetscReal target)
    bin/solve -f matrix.mtx -mat_type amb -ksp_type ambcg -pc_type jacobi -ksp_view
 .ve
 
-.seealso: `KSPCG`, `KSPAMBBCGS`, `KSPAMBCHEBYSHEV`, `KSPCGUseSingleReduction()`
+.seealso: `KSPCG`, `KSPAMBBCGS`, `KSPAMBCHEBYSHEV`, `KSPCGUseSingleReduction()`, `KSPMatSolve()`, `KSPSetMatSolveBatchSize()`
 M*/
 static PetscErrorCode KSPCreate_AMBCG(KSP ksp)
 {
@@ -386,7 +327,9 @@ static PetscErrorCode KSPCreate_AMBCG(KSP ksp)
 
   PetscFunctionBegin;
   PetscCall(KSPAMBExtend(ksp, KSPCG, KSPAMBCGSolveEither, &amb));
-  amb->solvedevice = KSPAMBCGSolveDevice;
+  amb->solvedevice   = KSPAMBCGSolveDevice;
+  amb->clear         = KSPAMBCGBlockClear;
+  ksp->ops->matsolve = KSPMatSolve_AMBCG;
   PetscCall(PetscObjectQueryFunction((PetscObject)ksp, "KSPCGUseSingleReduction_C", &amb->usesingle));
   PetscCall(PetscObjectQueryFunction((PetscObject)ksp, "KSPCGSetRadius_C", &amb->setradius));
   PetscCall(PetscObjectQueryFunction((PetscObject)ksp, "KSPCGSetObjectiveTarget_C", &amb->settarget));

@@ -259,6 +259,47 @@ PetscErrorCode KSPAMBChebyshevIterate(KSP ksp, KSPAMB *amb, PetscErrorCode (*ste
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Sets the kind of the polynomials, which PETSc's set-up chose */
+static PetscErrorCode KSPAMBChebyshevGetKind(KSP ksp, KSPAMB *amb)
+{
+  PetscErrorCode (*getkind)(KSP, int *);
+  int kind = 0; /* the first one; as long as an enumeration */
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectQueryFunction((PetscObject)ksp, "KSPChebyshevGetKind_C", &getkind));
+  if (getkind) PetscCall((*getkind)(ksp, &kind));
+  amb->fourth    = (PetscBool)(kind == 1);
+  amb->optimized = (PetscBool)(kind > 1);
+  amb->most      = PetscMin(ksp->max_it, KSPAMB_DEGREE);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode KSPAMBChebyshevGetSteps(KSP ksp, PetscInt most, PetscInt *nstep, KSPAMBChebyshevStepFactors step[])
+{
+  PetscReal omega = 2.0;
+  KSPAMB    plain, *amb;
+  FusedPass pass;
+
+  PetscFunctionBegin;
+  *nstep = 0;
+  if (ksp->max_it < 1 || ksp->max_it > most) PetscFunctionReturn(PETSC_SUCCESS);
+  if (ksp->ops->solve == KSPSolve_AMB) PetscCall(KSPAMBGet(ksp, &amb));
+  else { /* PETSc's type: the same probes of its solve */ PetscCall(PetscMemzero(&plain, sizeof(plain)));
+    plain.base = *ksp->ops;
+    amb        = &plain;
+    PetscCall(KSPAMBChebyshevGetKind(ksp, amb));
+  }
+  if (amb->optimized && ksp->max_it > amb->most) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(KSPAMBChebyshevBounds(ksp, amb));
+  if (amb->optimized && amb->nroot != ksp->max_it) PetscFunctionReturn(PETSC_SUCCESS);
+  *nstep = ksp->max_it;
+  for (PetscInt i = 0; i < *nstep; i++) {
+    KSPAMBChebyshevFactors(amb, i, &omega, &pass);
+    step[i] = (KSPAMBChebyshevStepFactors){pass.a, pass.b, pass.c};
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode KSPAMBChebyshevStep(KSP ksp, KSPAMB *amb, Mat A, FusedPass *pass, const Vec v[], void *ctx)
 {
   PetscFunctionBegin;
@@ -279,8 +320,6 @@ static PetscErrorCode KSPAMBChebyshevSolve(KSP ksp, KSPAMB *amb)
 /* The set-up finds the bounds, and may choose another solve, by the kind of the polynomials. It is called with new matrices too. */
 static PetscErrorCode KSPSetUp_AMBChebyshev(KSP ksp)
 {
-  PetscErrorCode (*getkind)(KSP, int *);
-  int     kind = 0; /* the first one; as long as an enumeration */
   KSPAMB *amb;
 
   PetscFunctionBegin;
@@ -291,11 +330,7 @@ static PetscErrorCode KSPSetUp_AMBChebyshev(KSP ksp)
   if (ksp->ops->solve != KSPSolve_AMB) amb->base.solve = ksp->ops->solve;
   ksp->ops->solve = KSPSolve_AMB;
   amb->bounds     = PETSC_FALSE;
-  PetscCall(PetscObjectQueryFunction((PetscObject)ksp, "KSPChebyshevGetKind_C", &getkind));
-  if (getkind) PetscCall((*getkind)(ksp, &kind));
-  amb->fourth    = (PetscBool)(kind == 1);
-  amb->optimized = (PetscBool)(kind > 1);
-  amb->most      = PetscMin(ksp->max_it, KSPAMB_DEGREE);
+  PetscCall(KSPAMBChebyshevGetKind(ksp, amb));
   PetscCall(PetscMemzero(&amb->kept, sizeof(amb->kept)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

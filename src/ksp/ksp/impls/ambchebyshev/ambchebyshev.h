@@ -6,6 +6,14 @@
 /* The iterations, on the host and on a GPU. A step makes w = A p if there is a p, and then the pass of FusedKernels.chebyshev; a, b and c are set. */
 PetscErrorCode KSPAMBChebyshevIterate(KSP, KSPAMB *, PetscErrorCode (*step)(KSP, KSPAMB *, Mat, FusedPass *, const Vec v[], void *), void *ctx);
 
+/* A step x = a M (b - A p) + b p + c z, where z is the iterate before p */
+typedef struct {
+  PetscReal a, b, c;
+} KSPAMBChebyshevStepFactors;
+
+/* Gets the steps of a solve of KSPCHEBYSHEV or KSPAMBCHEBYSHEV that has been set up: at most `most`; *nstep = 0 if there are more, or none */
+PetscErrorCode KSPAMBChebyshevGetSteps(KSP, PetscInt most, PetscInt *nstep, KSPAMBChebyshevStepFactors step[]);
+
 #define KSPAMB_ESTIMATE_STEPS 10 /* of an estimate of eigenvalues, PETSc's default */
 
 /* The matrix of these steps for D^-1 A from PETSc's random vector: Arnoldi's, one row more than columns, by columns, or the tridiagonal one of conjugate gradients if definite. Collective;

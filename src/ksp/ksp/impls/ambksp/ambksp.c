@@ -173,27 +173,35 @@ PetscErrorCode KSPAMBKeeps(KSP ksp, KSPAMB *amb, const void *side, PetscInt n, P
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The numbers of the preconditioner, as PETSc applies them. The preconditioner is applied to vectors with one 1 in each block, which gives a column of each block
-   without rounding. Whatever its options, whatever it kept from an earlier matrix, PETSc has decided about it. */
+/* PETSc applies the preconditioner to vectors with one 1 in each block, which gives a column of each block without rounding, with its options and what it kept from an
+   earlier matrix */
+PetscErrorCode KSPAMBGetPCNumbers(PC pc, const FusedHost *host, PetscInt bs, Vec unit, Vec column, SysReal *d)
+{
+  const PetscScalar *array;
+  PetscScalar       *one;
+
+  PetscFunctionBegin;
+  for (PetscInt j = 0; j < bs; j++) {
+    PetscCall(VecGetArrayWrite(unit, &one));
+    for (int64_t k = 0; k < host->n; k++) one[k] = k % bs == j;
+    PetscCall(VecRestoreArrayWrite(unit, &one));
+    PetscCall(PCApply(pc, unit, column));
+    PetscCall(VecGetArrayRead(column, &array));
+    FusedHostCopy(host, (const SysReal *)array, d + j * host->n);
+    PetscCall(VecRestoreArrayRead(column, &array));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode KSPAMBGetPC(KSP ksp, KSPAMB *amb)
 {
-  const PetscScalar *column;
-  PetscScalar       *unit;
-  PetscBool          same = PETSC_FALSE;
+  PetscBool same = PETSC_FALSE;
 
   PetscFunctionBegin;
   if (amb->kind != FUSED_POINT && amb->kind != FUSED_BLOCKS) PetscFunctionReturn(PETSC_SUCCESS);
   if (amb->keep) PetscCall(KSPAMBKeeps(ksp, amb, &amb->d, (PetscInt)amb->host.n, &same));
   if (same) PetscFunctionReturn(PETSC_SUCCESS);
-  for (PetscInt j = 0; j < amb->bs; j++) {
-    PetscCall(VecGetArrayWrite(ksp->work[0], &unit));
-    for (int64_t k = 0; k < amb->host.n; k++) unit[k] = k % amb->bs == j;
-    PetscCall(VecRestoreArrayWrite(ksp->work[0], &unit));
-    PetscCall(PCApply(ksp->pc, ksp->work[0], ksp->work[1]));
-    PetscCall(VecGetArrayRead(ksp->work[1], &column));
-    FusedHostCopy(&amb->host, (const SysReal *)column, amb->d + j * amb->host.n);
-    PetscCall(VecRestoreArrayRead(ksp->work[1], &column));
-  }
+  PetscCall(KSPAMBGetPCNumbers(ksp->pc, &amb->host, amb->bs, ksp->work[0], ksp->work[1], amb->d));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -229,7 +237,7 @@ static PetscErrorCode KSPAMBAllocate(KSP ksp, KSPAMB *amb, PetscInt n)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode KSPAMBSetUp(KSP ksp, KSPAMB *amb)
+PetscErrorCode KSPAMBSetUp(KSP ksp, KSPAMB *amb)
 {
   PetscInt n;
 

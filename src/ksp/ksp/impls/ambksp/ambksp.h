@@ -71,6 +71,8 @@ struct _KSPAMB {
   PetscErrorCode (*setradius)(KSP, PetscReal);
   PetscErrorCode (*settarget)(KSP, PetscReal);
   PetscErrorCode (*getobjective)(KSP, PetscReal *);
+  struct _KSPAMBCGBlock *block;    /* of several right-hand sides */
+  PetscInt               together; /* columns that the last KSPMatSolve() solved together, at most; 0: it solved for one after the other */
 
   /* Chebyshev */
   PetscBool local;                                             /* the method makes no sums over processes */
@@ -116,6 +118,12 @@ PetscErrorCode KSPAMBGet(KSP, KSPAMB **);
 
 /* Sets *why if no pass supports the solve, or *solve otherwise, the same on all processes */
 PetscErrorCode KSPAMBSupports(KSP, KSPAMB *, const char **why, PetscErrorCode (**solve)(KSP, KSPAMB *));
+
+/* Prepares passes: kernels, memory and the numbers of the preconditioner */
+PetscErrorCode KSPAMBSetUp(KSP, KSPAMB *);
+
+/* Computes the numbers d of a preconditioner as FusedPass has them, through two vectors on the host */
+PetscErrorCode KSPAMBGetPCNumbers(PC, const FusedHost *, PetscInt bs, Vec unit, Vec column, SysReal *d);
 
 /* The operation solve of all types of petsc-amb */
 PetscErrorCode KSPSolve_AMB(KSP);

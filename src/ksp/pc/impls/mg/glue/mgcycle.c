@@ -63,17 +63,6 @@ static PetscErrorCode MGCycleAddProduct(MGCycle *c, Mat A, PetscBool transpose, 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Callbacks and views that see each solve of a smoother */
-static PetscBool MGCycleWatched(KSP ksp)
-{
-  const PetscBool views = (PetscBool)(ksp->view || ksp->viewPre || ksp->viewRate || ksp->viewMat || ksp->viewPMat || ksp->viewRhs || ksp->viewSol || ksp->viewMatExp || ksp->viewEV || ksp->viewSV || ksp->viewEVExp || ksp->viewFinalRes || ksp->viewPOpExp);
-
-#if !PETSC_VERSION_LT(3, 22, 0)
-  if (ksp->convergedreasonviewer) return PETSC_TRUE;
-#endif
-  return (PetscBool)(views || ksp->numbermonitors || ksp->numberreasonviews || ksp->presolve || ksp->postsolve || ksp->guess || ksp->guess_knoll);
-}
-
 /* Sets *constant if constants are the null space of an operator, or says why the cycle does not remove it */
 static PetscErrorCode MGCycleNullSpace(Mat A, PetscBool *constant, const char **why)
 {
@@ -522,6 +511,7 @@ static PetscErrorCode PCCreate_MGCycle(PC pc)
 
   PetscFunctionBegin;
   PetscCall((*create_mg)(pc));
+  PetscCall(MGBlockCompose(pc));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-petscamb_mg_graph", &wanted, &set));
   PetscCall(MatShadowOptionSought("-petscamb_mg_graph"));
   if (set) asked = PETSC_TRUE;

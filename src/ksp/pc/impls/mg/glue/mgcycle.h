@@ -64,6 +64,23 @@ PetscErrorCode MGCycleBuild(PC, MGCycle *, Vec b, Vec x, const char **why);
 /* Makes the halos of all products of several processes, so that the first application on GPUs has them */
 SYS_DEVICE PetscErrorCode MGCycleExpectDevice(const MGCycle *c) SYS_STUB(PETSC_SUCCESS);
 
+/* Returns whether callbacks or views see each solve of a smoother */
+static inline PetscBool MGCycleWatched(KSP ksp)
+{
+  const PetscBool views = (PetscBool)(ksp->view || ksp->viewPre || ksp->viewRate || ksp->viewMat || ksp->viewPMat || ksp->viewRhs || ksp->viewSol || ksp->viewMatExp || ksp->viewEV || ksp->viewSV || ksp->viewEVExp || ksp->viewFinalRes || ksp->viewPOpExp);
+
+#if !PETSC_VERSION_LT(3, 22, 0)
+  if (ksp->convergedreasonviewer) return PETSC_TRUE;
+#endif
+  return (PetscBool)(views || ksp->numbermonitors || ksp->numberreasonviews || ksp->presolve || ksp->postsolve || ksp->guess || ksp->guess_knoll);
+}
+
+/* Cycles with several right-hand sides on the host: PCMatApply(), and solvers that use panels */
+PetscErrorCode MGBlockCompose(PC);
+
+/* Sets *why if the last cycle with several right-hand sides was PETSc's own */
+PetscErrorCode MGBlockGetReason(PC, const char **why);
+
 /* If there is a reason on one process, there is one on all of them */
 PetscErrorCode MGCycleAgree(PC, const char **why);
 
