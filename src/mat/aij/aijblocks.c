@@ -235,35 +235,38 @@ void AijBlocksColumns(const AijBlocks *B, int rbs, int cbs, const SysInt columns
   }
 }
 
-#define SUMS 36 /* values of a block whose sums are in registers, or on the stack */
+#define SUMS 64 /* most values of a block that are summed at a time */
 
-/* One block row. The compiler unrolls the loops where the sizes are constants. */
-static inline __attribute__((always_inline)) void SumRow(const AijBlocks *B, const AijBlockValues *v, int rbs, int cbs, int add, int64_t r, SysScalar *a)
+/* Some block rows. The compiler unrolls the loops where the sizes are constants; repeats: coordinates repeat; remote: other processes sent blocks. */
+static inline __attribute__((always_inline)) void SumRows(const AijBlocks *B, const AijBlockValues *v, int rbs, int cbs, int repeats, int remote, int add, int64_t lo, int64_t hi, SysScalar *a)
 {
-  const int64_t first = B->i[r], length = B->i[r + 1] - first, stride = length * cbs;
-  const int     values = rbs * cbs, part = values <= SUMS ? rbs : 1; /* rows of a block at a time */
-  SysScalar    *row = a + first * values;
+  const int values = rbs * cbs, part = values <= SUMS ? rbs : 1; /* rows of a block at a time */
 
-  for (int64_t b = 0; b < length; b++, row += cbs) {
-    const int64_t k0 = B->first ? B->first[first + b] : first + b, k1 = B->first ? B->first[first + b + 1] : k0 + 1;
+  for (int64_t r = lo; r < hi; r++) {
+    const int64_t first = B->i[r], length = B->i[r + 1] - first, stride = length * cbs;
+    SysScalar    *row = a + first * values;
 
-    for (int l = 0; l < rbs; l += part) {
-      for (int c0 = 0; c0 < cbs; c0 += SUMS) {
-        const int n         = cbs - c0 < SUMS ? cbs - c0 : SUMS; /* and columns */
-        SysScalar sum[SUMS] = {0};
+    for (int64_t b = first; b < first + length; b++, row += cbs) {
+      const int64_t k0 = repeats ? B->first[b] : b, k1 = repeats ? B->first[b + 1] : b + 1;
 
-        for (int64_t k = k0; k < k1; k++) {
-          const int64_t    from  = B->from[k];
-          const SysScalar *block = (from < v->own ? v->values + from * values : v->received + (from - v->own) * values) + l * cbs + c0;
+      for (int l = 0; l < rbs; l += part) {
+        for (int c0 = 0; c0 < cbs; c0 += SUMS) {
+          const int n         = cbs - c0 < SUMS ? cbs - c0 : SUMS; /* and columns */
+          SysScalar sum[SUMS] = {0};
 
-          for (int p = 0; p < part; p++) {
-            for (int c = 0; c < n; c++) sum[p * n + c] += block[p * cbs + c];
+          for (int64_t k = k0; k < k1; k++) {
+            const int64_t    from  = B->from[k];
+            const SysScalar *block = (remote && from >= v->own ? v->received + (from - v->own) * values : v->values + from * values) + l * cbs + c0;
+
+            for (int p = 0; p < part; p++) {
+              for (int c = 0; c < n; c++) sum[p * n + c] += block[p * cbs + c];
+            }
           }
-        }
-        for (int p = 0; p < part; p++) {
-          SysScalar *to = row + (l + p) * stride + c0;
+          for (int p = 0; p < part; p++) {
+            SysScalar *to = row + (l + p) * stride + c0;
 
-          for (int c = 0; c < n; c++) to[c] = add ? to[c] + sum[p * n + c] : sum[p * n + c];
+            for (int c = 0; c < n; c++) to[c] = add ? to[c] + sum[p * n + c] : sum[p * n + c];
+          }
         }
       }
     }
@@ -271,12 +274,12 @@ static inline __attribute__((always_inline)) void SumRow(const AijBlocks *B, con
 }
 
 #define SUM_ROWS(rbs, cbs) \
-  { \
-    for (int64_t r = lo; r < hi; r++) SumRow(B, v, rbs, cbs, add, r, a); \
-  } \
+  if (v->received) SumRows(B, v, rbs, cbs, B->first != NULL, 1, add, lo, hi, a); \
+  else if (B->first) SumRows(B, v, rbs, cbs, 1, 0, add, lo, hi, a); \
+  else SumRows(B, v, rbs, cbs, 0, 0, add, lo, hi, a); \
   break
 
-static void SumRows(const AijBlocks *B, const AijBlockValues *v, int add, int64_t lo, int64_t hi, SysScalar *a)
+static void SumSomeRows(const AijBlocks *B, const AijBlockValues *v, int add, int64_t lo, int64_t hi, SysScalar *a)
 {
   switch (v->rbs == v->cbs ? v->rbs : 0) {
   case 1:
@@ -291,6 +294,10 @@ static void SumRows(const AijBlocks *B, const AijBlockValues *v, int add, int64_
     SUM_ROWS(5, 5);
   case 6:
     SUM_ROWS(6, 6);
+  case 7:
+    SUM_ROWS(7, 7);
+  case 8:
+    SUM_ROWS(8, 8);
   default:
     SUM_ROWS(v->rbs, v->cbs);
   }
@@ -298,10 +305,10 @@ static void SumRows(const AijBlocks *B, const AijBlockValues *v, int add, int64_
 
 void AijBlocksSum(const AijBlocks *B, const AijBlockValues *v, int add, int threads, SysScalar a[])
 {
-  if (threads < 2) SumRows(B, v, add, 0, B->m, a);
+  if (threads < 2) SumSomeRows(B, v, add, 0, B->m, a);
   else {
 #pragma omp parallel for num_threads(threads) schedule(static)
-    for (int part = 0; part < 4 * threads; part++) SumRows(B, v, add, B->m * part / (4 * threads), B->m * (part + 1) / (4 * threads), a);
+    for (int part = 0; part < 4 * threads; part++) SumSomeRows(B, v, add, B->m * part / (4 * threads), B->m * (part + 1) / (4 * threads), a);
   }
 }
 

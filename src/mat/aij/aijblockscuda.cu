@@ -84,6 +84,10 @@ SysStatus AijBlocksSumDevice(const AijBlocks *B, const AijBlockValues *v, int ad
     SUM(5, 5);
   case 6:
     SUM(6, 6);
+  case 7:
+    SUM(7, 7);
+  case 8:
+    SUM(8, 8);
   default:
     SUM(0, 0);
   }
