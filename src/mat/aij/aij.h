@@ -122,7 +122,7 @@ extern PetscErrorCode MatAIJDeferNew(Mat A, const SysCSR *csr, PetscBool *done);
 /* Gets the diagonal of a deferred matrix, in a vector on the device */
 extern PetscErrorCode MatAIJDeferredGetDiagonal(Mat A, Vec d);
 
-/* The operations of these names of a sequential AIJCUSPARSE, deferred or not, that read its values on the device */
+/* The operations of these names of a sequential AIJCUSPARSE that is not deferred: they read its values on the device */
 extern PetscErrorCode MatInvertBlockDiagonal_AIJDevice(Mat A, const PetscScalar **values);
 extern PetscErrorCode MatInvertVariableBlockDiagonal_AIJDevice(Mat A, PetscInt n, const PetscInt sizes[], PetscScalar values[]);
 

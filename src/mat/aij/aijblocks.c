@@ -249,11 +249,22 @@ static inline __attribute__((always_inline)) void SumRows(const AijBlocks *B, co
     for (int64_t b = first; b < first + length; b++, row += cbs) {
       const int64_t k0 = repeats ? B->first[b] : b, k1 = repeats ? B->first[b + 1] : b + 1;
 
+      if (!repeats && !remote) {
+        const SysScalar *block = v->values + (int64_t)B->from[b] * values;
+
+        for (int l = 0; l < rbs; l++) {
+          SysScalar *to = row + l * stride;
+
+          for (int c = 0; c < cbs; c++) to[c] = (add ? to[c] : 0) + block[l * cbs + c];
+        }
+        continue;
+      }
       for (int l = 0; l < rbs; l += part) {
         for (int c0 = 0; c0 < cbs; c0 += SUMS) {
-          const int n         = cbs - c0 < SUMS ? cbs - c0 : SUMS; /* and columns */
-          SysScalar sum[SUMS] = {0};
+          const int n = cbs - c0 < SUMS ? cbs - c0 : SUMS; /* and columns */
+          SysScalar sum[SUMS];
 
+          for (int p = 0; p < part * n; p++) sum[p] = 0;
           for (int64_t k = k0; k < k1; k++) {
             const int64_t    from  = B->from[k];
             const SysScalar *block = (remote && from >= v->own ? v->received + (from - v->own) * values : v->values + from * values) + l * cbs + c0;
@@ -265,7 +276,7 @@ static inline __attribute__((always_inline)) void SumRows(const AijBlocks *B, co
           for (int p = 0; p < part; p++) {
             SysScalar *to = row + (l + p) * stride + c0;
 
-            for (int c = 0; c < n; c++) to[c] = add ? to[c] + sum[p * n + c] : sum[p * n + c];
+            for (int c = 0; c < n; c++) to[c] = (add ? to[c] : 0) + sum[p * n + c];
           }
         }
       }

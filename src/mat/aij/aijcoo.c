@@ -180,14 +180,17 @@ static PetscErrorCode MatAIJBlockCOOFill(Mat A, MatAIJBlockCOO *coo, PetscInt *c
   const PetscInt        *garray, m = A->rmap->n;
   PetscInt              *lengths[2];
   PetscBool              nooffproc = A->nooffprocentries;
+  PetscErrorCode         raised;
   SysCSR                 csr;
   Mat                    block[2];
 
   PetscFunctionBegin;
   PetscCall(PetscCalloc2(m, &lengths[0], m, &lengths[1]));
   for (int k = 0; k < coo->nparts; k++) AijBlocksLengths(&coo->part[k].plan, (int)coo->rbs, (int)coo->cbs, lengths[k]);
-  if (coo->nparts == 2) PetscCall(MatMPIAIJSetPreallocation(A, 0, lengths[0], 0, lengths[1]));
-  else PetscCall(MatSeqAIJSetPreallocation(A, 0, lengths[0]));
+  MatAIJPagesBegin();
+  raised = coo->nparts == 2 ? MatMPIAIJSetPreallocation(A, 0, lengths[0], 0, lengths[1]) : MatSeqAIJSetPreallocation(A, 0, lengths[0]);
+  MatAIJPagesEnd();
+  PetscCall(raised);
   PetscCall(PetscFree2(lengths[0], lengths[1]));
   PetscCall(MatAIJGetBlocks(A, block, &garray));
   for (int k = 0; k < coo->nparts; k++) {

@@ -73,6 +73,8 @@
     X(getrowsumabs, (Mat A, Vec v), (A, v)) \
     X(getcolumnvector, (Mat A, Vec v, PetscInt column), (A, v, column)) \
     X(getcolumnreductions, (Mat A, PetscInt type, PetscReal *values), (A, type, values)) \
+    X(invertblockdiagonal, (Mat A, const PetscScalar **values), (A, values)) \
+    X(invertvariableblockdiagonal, (Mat A, PetscInt n, const PetscInt *sizes, PetscScalar *values), (A, n, sizes, values)) \
     X(fdcoloringcreate, (Mat A, ISColoring coloring, MatFDColoring c), (A, coloring, c)) \
     X(fdcoloringsetup, (Mat A, ISColoring coloring, MatFDColoring c), (A, coloring, c)) \
     X(fdcoloringapply, (Mat A, MatFDColoring c, Vec x, void *ctx), (A, c, x, ctx)) \
@@ -105,7 +107,7 @@
   /* Operations that stay: products with vectors and matrices, settings that do not depend on entries, and functions that PETSc calls with other matrices first */
   #define STAY(X) \
     X(mult) X(multadd) X(multtranspose) X(multtransposeadd) X(productsetfromoptions) X(productsymbolic) X(productnumeric) \
-    X(setoption) X(setfromoptions) X(setup) X(getghosts) X(getvecs) X(getdiagonal) X(invertblockdiagonal) X(invertvariableblockdiagonal) X(hasoperation) X(setblocksizes) X(setlocaltoglobalmapping) X(convertfrom) \
+    X(setoption) X(setfromoptions) X(setup) X(getghosts) X(getvecs) X(getdiagonal) X(hasoperation) X(setblocksizes) X(setlocaltoglobalmapping) X(convertfrom) \
     X(matmatmultsymbolic) X(matmatmultnumeric) X(matmultsymbolic) X(matmultnumeric) X(ptapnumeric) X(mattransposemultsymbolic) X(mattransposemultnumeric) \
     X(transposematmultsymbolic) X(transposematmultnumeric) X(transcoloringapplysptoden) X(transcoloringapplydentosp) X(rartnumeric) \
     X(creatempimatconcatenateseqmat) X(destroysubmatrices) X(copyhashtoxaij) X(solve) X(solveadd) X(solvetranspose) X(solvetransposeadd) X(matsolve) X(matsolvetranspose) \
@@ -295,11 +297,7 @@ PetscErrorCode MatAIJDeferOperations(Mat A, MatAIJDeferred *d, PetscBool *done)
   A->ops->destroy = MatDestroy_AIJDeferred;
   A->ops->convert = Deferred_convert;
   if (A->ops->bindtocpu) A->ops->bindtocpu = Deferred_bindtocpu;
-  if (seq) {
-    A->ops->getinfo                     = Deferred_getinfo_seq;
-    A->ops->invertblockdiagonal         = MatInvertBlockDiagonal_AIJDevice;
-    A->ops->invertvariableblockdiagonal = MatInvertVariableBlockDiagonal_AIJDevice;
-  }
+  if (seq) A->ops->getinfo = Deferred_getinfo_seq;
   d->shown = *A->ops;
   PetscCall(MatAIJDeferMethods(A, d));
   PetscCall(PetscObjectChangeTypeName((PetscObject)A, seq ? MAT_AIJ_DEFERRED_SEQ : MAT_AIJ_DEFERRED_MPI));

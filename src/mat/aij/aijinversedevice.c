@@ -88,10 +88,7 @@ PetscErrorCode MatInvertBlockDiagonal_AIJDevice(Mat A, const PetscScalar **value
     inverse->state = done ? ((PetscObject)A)->state : 0;
     if (done && values) *values = inverse->values;
   }
-  if (!done) {
-    PetscCall(MatAIJComplete(A));
-    PetscCall((*MatAIJBaseSeqCUSPARSE.invertblockdiagonal)(A, values));
-  }
+  if (!done) PetscCall((*MatAIJBaseSeqCUSPARSE.invertblockdiagonal)(A, values));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -118,9 +115,6 @@ PetscErrorCode MatInvertVariableBlockDiagonal_AIJDevice(Mat A, PetscInt n, const
     PetscCall(MatAIJInvert(A, n, most, row, at, (size_t)end, values, &done));
     PetscCall(PetscFree2(row, at));
   }
-  if (!done) {
-    PetscCall(MatAIJComplete(A));
-    PetscCall((*MatAIJBaseSeqCUSPARSE.invertvariableblockdiagonal)(A, n, sizes, values));
-  }
+  if (!done) PetscCall((*MatAIJBaseSeqCUSPARSE.invertvariableblockdiagonal)(A, n, sizes, values));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
