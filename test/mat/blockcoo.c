@@ -408,9 +408,16 @@ int main(int argc, char **argv)
 
 /*TEST
 
-  test:
-    nsize: {{1 2 3}}
-    args: -mat_type {{aij amb}}
+  testset:
     checks: 7
+    test:
+      suffix: types
+      nsize: {{1 2 3}}
+      args: -mat_type {{aij amb}}
+    test:
+      suffix: aijcusparse
+      requires: cuda
+      nsize: {{1 2}}
+      args: -mat_type aijcusparse
 
 TEST*/
