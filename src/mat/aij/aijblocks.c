@@ -240,17 +240,19 @@ void AijBlocksColumns(const AijBlocks *B, int rbs, int cbs, const SysInt columns
 /* Some block rows. The compiler unrolls the loops where the sizes are constants; repeats: coordinates repeat; remote: other processes sent blocks. */
 static inline __attribute__((always_inline)) void SumRows(const AijBlocks *B, const AijBlockValues *v, int rbs, int cbs, int repeats, int remote, int add, int64_t lo, int64_t hi, SysScalar *a)
 {
-  const int values = rbs * cbs, part = values <= SUMS ? rbs : 1; /* rows of a block at a time */
+  const int           values = rbs * cbs, part = values <= SUMS ? rbs : 1; /* rows of a block at a time */
+  const SysInt *const from = B->from, *const begins = B->first;
+  const SysScalar *const own = v->values;
 
   for (int64_t r = lo; r < hi; r++) {
     const int64_t first = B->i[r], length = B->i[r + 1] - first, stride = length * cbs;
     SysScalar    *row = a + first * values;
 
     for (int64_t b = first; b < first + length; b++, row += cbs) {
-      const int64_t k0 = repeats ? B->first[b] : b, k1 = repeats ? B->first[b + 1] : b + 1;
+      const int64_t k0 = repeats ? begins[b] : b, k1 = repeats ? begins[b + 1] : b + 1;
 
       if (!repeats && !remote) {
-        const SysScalar *block = v->values + (int64_t)B->from[b] * values;
+        const SysScalar *block = own + (int64_t)from[b] * values;
 
         for (int l = 0; l < rbs; l++) {
           SysScalar *to = row + l * stride;
@@ -266,8 +268,8 @@ static inline __attribute__((always_inline)) void SumRows(const AijBlocks *B, co
 
           for (int p = 0; p < part * n; p++) sum[p] = 0;
           for (int64_t k = k0; k < k1; k++) {
-            const int64_t    from  = B->from[k];
-            const SysScalar *block = (remote && from >= v->own ? v->received + (from - v->own) * values : v->values + from * values) + l * cbs + c0;
+            const int64_t    f     = from[k];
+            const SysScalar *block = (remote && f >= v->own ? v->received + (f - v->own) * values : own + f * values) + l * cbs + c0;
 
             for (int p = 0; p < part; p++) {
               for (int c = 0; c < n; c++) sum[p * n + c] += block[p * cbs + c];

@@ -199,12 +199,17 @@ static PetscErrorCode MatAIJBlockCOOFill(Mat A, MatAIJBlockCOO *coo, PetscInt *c
     AijBlocksColumns(&coo->part[k].plan, (int)coo->rbs, (int)coo->cbs, columns[k], k ? 0 : A->cmap->rstart / coo->cbs, MatAIJThreads(csr.nz), (PetscInt *)csr.j);
     PetscCall(MatSeqAIJSetColumnIndices(block[k], (PetscInt *)csr.j)); /* the columns are in place: the call sets the rows' lengths */
   }
+  A->nonzerostate++;
   PetscCall(MatSetOption(A, MAT_NO_OFF_PROC_ENTRIES, PETSC_TRUE));
   PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
   PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
   PetscCall(MatSetOption(A, MAT_NO_OFF_PROC_ENTRIES, nooffproc));
   PetscCall(MatSetOption(A, MAT_NEW_NONZERO_LOCATION_ERR, PETSC_TRUE)); /* as PETSc's function */
-  if (A->nonzerostate <= state) A->nonzerostate = state + 1;
+  if (A->nonzerostate <= state) {                                       /* the sum over the blocks, one of which is new */
+    A->nonzerostate     = state + 1;
+    A->ass_nonzerostate = A->nonzerostate; /* the assembly is over */
+    if (!A->structural_symmetry_eternal) A->structurally_symmetric = PETSC_BOOL3_UNKNOWN;
+  }
   coo->nonzerostate = A->nonzerostate;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
