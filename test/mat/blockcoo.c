@@ -408,16 +408,9 @@ int main(int argc, char **argv)
 
 /*TEST
 
-  testset:
+  test:
+    nsize: {{1 2 3}}
+    args: -mat_type {{aij amb}}
     checks: 7
-    test:
-      suffix: types
-      nsize: {{1 2 3}}
-      args: -mat_type {{aij amb}}
-    test:
-      suffix: aijcusparse
-      requires: cuda
-      nsize: {{1 2}}
-      args: -mat_type aijcusparse
 
 TEST*/

@@ -194,12 +194,13 @@ static PetscErrorCode MatAIJBlockCOOFill(Mat A, MatAIJBlockCOO *coo, PetscInt *c
   PetscCall(PetscFree2(lengths[0], lengths[1]));
   PetscCall(MatAIJGetBlocks(A, block, &garray));
   for (int k = 0; k < coo->nparts; k++) {
+    block[k]->nonzerostate++;
+    MatAIJSetHostNewest(block[k]); /* a copy on the device has the previous pattern */
     PetscCall(MatAIJGetPattern(block[k], &csr));
     if (!coo->part[k].plan.nb) continue;
     AijBlocksColumns(&coo->part[k].plan, (int)coo->rbs, (int)coo->cbs, columns[k], k ? 0 : A->cmap->rstart / coo->cbs, MatAIJThreads(csr.nz), (PetscInt *)csr.j);
     PetscCall(MatSeqAIJSetColumnIndices(block[k], (PetscInt *)csr.j)); /* the columns are in place: the call sets the rows' lengths */
   }
-  A->nonzerostate++;
   PetscCall(MatSetOption(A, MAT_NO_OFF_PROC_ENTRIES, PETSC_TRUE));
   PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
   PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
