@@ -17,12 +17,12 @@ typedef struct {
   PetscScalar *v;
 } Blocks;
 
-/* A block of each pair of nodes of each element. Each process has the elements of the next one, so that it sends blocks; every ninth block is ignored. With once, the coordinates of
-   a node's row are in the first element that has the node only, or do not repeat. */
+/* A block of each pair of nodes of each element. Each process has the elements of the next one, so that it sends blocks; every ninth block is ignored. With once, a process has one
+   element, in rows of its own, whose coordinates do not repeat. */
 static PetscErrorCode BlocksCreate(PetscInt rbs, PetscInt cbs, PetscBool once, Blocks *b)
 {
   const PetscInt nelement = (NX - 1) * (NY - 1);
-  PetscInt       begin, end, values = rbs * cbs, *bi, *bj, *si, *sj;
+  PetscInt       begin, end, values = rbs * cbs, own = PETSC_DECIDE, nodes = NX * NY, last, *bi, *bj, *si, *sj;
   PetscScalar   *v;
   PetscMPIInt    rank, size;
 
@@ -32,6 +32,8 @@ static PetscErrorCode BlocksCreate(PetscInt rbs, PetscInt cbs, PetscBool once, B
   begin = nelement * ((rank + 1) % size) / size;
   end   = nelement * ((rank + 1) % size + 1) / size;
   if (once) begin = end - (end > begin);
+  PetscCall(PetscSplitOwnership(PETSC_COMM_WORLD, &own, &nodes));
+  PetscCallMPI(MPI_Scan(&own, &last, 1, MPIU_INT, MPI_SUM, PETSC_COMM_WORLD));
   PetscCall(PetscMalloc2(16 * (end - begin), &bi, 16 * (end - begin), &bj));
   PetscCall(PetscMalloc3(16 * (end - begin) * values, &si, 16 * (end - begin) * values, &sj, 16 * (end - begin) * values, &v));
   *b = (Blocks){0, rbs, cbs, bi, bj, si, sj, v};
@@ -40,13 +42,14 @@ static PetscErrorCode BlocksCreate(PetscInt rbs, PetscInt cbs, PetscBool once, B
 
     for (PetscInt k = 0; k < 16; k++, b->n++) {
       const PetscBool ignored = (PetscBool)(b->n % 9 == 4 && k % 5);
+      const PetscInt  row     = once ? last - own + node[k / 4] % own : node[k / 4];
 
-      bi[b->n] = ignored && b->n % 2 ? -1 : node[k / 4];
+      bi[b->n] = ignored && b->n % 2 ? -1 : row;
       bj[b->n] = ignored && b->n % 2 == 0 ? -7 : node[k % 4];
       for (PetscInt l = 0; l < values; l++) {
         const PetscInt t = b->n * values + l;
 
-        si[t] = ignored ? -1 : node[k / 4] * rbs + l / cbs;
+        si[t] = ignored ? -1 : row * rbs + l / cbs;
         sj[t] = ignored ? -1 : node[k % 4] * cbs + l % cbs;
         v[t]  = TestNumber(e * 16 + k, l) + (si[t] == sj[t] ? 4. * rbs : 0.);
       }

@@ -40,7 +40,7 @@ typedef struct {
 /* Returns the first k with a block row or block column that is not less than M or N, or -1. Negative ones are ignored. */
 extern int64_t AijBlocksCheck(int64_t n, const SysInt bi[], const SysInt bj[], int64_t M, int64_t N);
 
-/* count[p] = the number of blocks in rows of process p, whose rows begin at ranges[p]. list has room for all blocks of other processes, by processes, unless it is NULL. In the second call
+/* count[p] = the number of blocks in rows of process p, whose rows begin at ranges[p]. list is NULL in a first call, and has room for all blocks of other processes, by processes, in a second one, never NULL then. In the second call
    bi[k] becomes the row on process `own`, and negative for other and ignored blocks. */
 extern void AijBlocksOwners(int64_t n, SysInt bi[], const SysInt bj[], int size, const SysInt ranges[], int rbs, int own, SysInt count[], SysInt list[]);
 

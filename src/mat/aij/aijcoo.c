@@ -128,7 +128,7 @@ static PetscErrorCode MatAIJBlockCOOExchange(Mat A, MatAIJBlockCOO *coo, PetscIn
   any = coo->nsend > 0;
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &any, 1, MPI_INT, MPI_MAX, PetscObjectComm((PetscObject)A)));
   PetscCall(PetscArraycpy(position, count, size));
-  PetscCall(PetscMalloc1(coo->nsend, &coo->list));
+  PetscCall(PetscMalloc1(coo->nsend + 1, &coo->list));
   PetscCall(PetscMalloc2(coo->nsend, &si, coo->nsend, &sj));
   if (any) { /* the second call below replaces the rows */
     PetscInt *global;
