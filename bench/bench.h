@@ -119,6 +119,9 @@ PETSC_INTERN PetscErrorCode ContenderDenseColumn(Contender, PetscInt column, Vec
 /* Makes A B or A^T B anew, by the algorithm that the contender's name asks for */
 PETSC_INTERN PetscErrorCode ContenderProduct(Contender, MatProductType, Mat A, Mat B, Mat *C);
 
+/* Makes fresh, of a Mat type, from coordinates; again: times the same values once more in its pattern */
+PETSC_INTERN PetscErrorCode ContenderAssemble(Contender, Case *, PetscBool again, PetscLogDouble *seconds);
+
 /* Called before a product: overwrites an earlier result, on a GPU too */
 PETSC_INTERN PetscErrorCode ContenderPoison(Contender, Vec);
 

@@ -155,6 +155,25 @@ static PetscErrorCode CheckFresh(Contender c, Case *k, PetscReal *error)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Types of AIJ: others assemble entry by entry */
+static PetscErrorCode CanAssemble(Contender c, PetscBool *can)
+{
+  PetscFunctionBegin;
+  *can = PETSC_FALSE;
+  if (c->A && c->peer->convert) PetscCall(PetscObjectBaseTypeCompareAny((PetscObject)c->A, can, MATSEQAIJ, MATMPIAIJ, ""));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode OnceAssemble(Contender c, Case *k, PetscLogDouble *seconds)
+{
+  return ContenderAssemble(c, k, PETSC_FALSE, seconds);
+}
+
+static PetscErrorCode OnceReassemble(Contender c, Case *k, PetscLogDouble *seconds)
+{
+  return ContenderAssemble(c, k, PETSC_TRUE, seconds);
+}
+
 static PetscErrorCode CanSquare(Contender c, PetscBool *can)
 {
   *can = c->peer->square ? PETSC_TRUE : PETSC_FALSE;
@@ -333,22 +352,24 @@ static PetscErrorCode CanPairUnsorted(Contender c, PetscBool *can)
 }
 
 static const Operation Operations[] = {
-  {"spmv",     "y = A x, MatMult()",                                              PETSC_TRUE,  PETSC_FALSE, PETSC_FALSE, PAIR_NONE,     CanMult,           OnceMult,           CheckMult,           BytesMult,    NULL       },
-  {"spmvt",    "y = A^T x, MatMultTranspose()",                                   PETSC_TRUE,  PETSC_TRUE,  PETSC_FALSE, PAIR_NONE,     CanMultTranspose,  OnceMultTranspose,  CheckMultTranspose,  BytesMult,    NULL       },
-  {"spmvadd",  "y = z + A x, MatMultAdd()",                                       PETSC_TRUE,  PETSC_FALSE, PETSC_FALSE, PAIR_NONE,     CanMultAdd,        OnceMultAdd,        CheckMultAdd,        BytesMultAdd, NULL       },
-  {"convert",  "from plain AIJ to ready to multiply, also given in own products", PETSC_FALSE, PETSC_FALSE, PETSC_FALSE, PAIR_NONE,     CanConvert,        OnceConvert,        CheckFresh,          BytesUnknown, NULL       },
-  {"update",   "new values in the same pattern, also given in own products",      PETSC_FALSE, PETSC_FALSE, PETSC_FALSE, PAIR_NONE,     CanUpdate,         OnceUpdate,         CheckFresh,          BytesUnknown, NULL       },
-  {"square",   "C = A A from nothing, pattern and values, rows in order",         PETSC_TRUE,  PETSC_FALSE, PETSC_FALSE, PAIR_NONE,     CanSquare,         OnceSquare,         CheckSquare,         BytesUnknown, FlopsSquare},
-  {"resquare", "new values of C = A A in its pattern",                            PETSC_TRUE,  PETSC_FALSE, PETSC_FALSE, PAIR_NONE,     CanResquare,       OnceResquare,       CheckSquare,         BytesUnknown, FlopsSquare},
-  {"ata",      "C = A^T A from nothing",                                          PETSC_TRUE,  PETSC_FALSE, PETSC_FALSE, PAIR_ATA,      CanPairTransposed, PairOnce,           PairCheck,           BytesUnknown, PairFlops  },
-  {"ap",       "C = A P from nothing, P a prolongator of aggregates of 8 rows",   PETSC_TRUE,  PETSC_FALSE, PETSC_FALSE, PAIR_AP,       CanPair,           PairOnce,           PairCheck,           BytesUnknown, PairFlops  },
-  {"reap",     "new values of C = A P in its pattern",                            PETSC_TRUE,  PETSC_FALSE, PETSC_FALSE, PAIR_AP,       CanPair,           PairAgain,          PairCheck,           BytesUnknown, PairFlops  },
-  {"lu",       "C = L U from nothing, the strict triangles of A",                 PETSC_TRUE,  PETSC_FALSE, PETSC_FALSE, PAIR_LU,       CanPair,           PairOnce,           PairCheck,           BytesUnknown, PairFlops  },
-  {"tall",     "C = A S from nothing, S 64 columns of A",                         PETSC_TRUE,  PETSC_FALSE, PETSC_FALSE, PAIR_TALL,     CanPair,           PairOnce,           PairCheck,           BytesUnknown, PairFlops  },
-  {"unsorted", "C = A A from nothing, the rows of A in descending order",         PETSC_TRUE,  PETSC_FALSE, PETSC_FALSE, PAIR_UNSORTED, CanPairUnsorted,   PairOnce,           PairCheck,           BytesUnknown, PairFlops  },
-  {"spmm",     "C = A D in the product that is there, D with -columns columns",   PETSC_TRUE,  PETSC_FALSE, PETSC_TRUE,  PAIR_NONE,     CanDense,          OnceDense,          CheckDense,          BytesUnknown, FlopsDense },
-  {"spmmt",    "C = A^T D in the same way",                                       PETSC_TRUE,  PETSC_TRUE,  PETSC_TRUE,  PAIR_NONE,     CanDense,          OnceDenseTranspose, CheckDenseTranspose, BytesUnknown, FlopsDense },
-  {"sddmm",    "O = D1 D2^T in the pattern of A, factors of -columns columns",    PETSC_TRUE,  PETSC_FALSE, PETSC_TRUE,  PAIR_NONE,     CanSample,         OnceSample,         CheckSample,         BytesUnknown, FlopsDense },
+  {"spmv",       "y = A x, MatMult()",                                              PETSC_TRUE,  PETSC_FALSE, PETSC_FALSE, PAIR_NONE,     CanMult,           OnceMult,           CheckMult,           BytesMult,    NULL       },
+  {"spmvt",      "y = A^T x, MatMultTranspose()",                                   PETSC_TRUE,  PETSC_TRUE,  PETSC_FALSE, PAIR_NONE,     CanMultTranspose,  OnceMultTranspose,  CheckMultTranspose,  BytesMult,    NULL       },
+  {"spmvadd",    "y = z + A x, MatMultAdd()",                                       PETSC_TRUE,  PETSC_FALSE, PETSC_FALSE, PAIR_NONE,     CanMultAdd,        OnceMultAdd,        CheckMultAdd,        BytesMultAdd, NULL       },
+  {"convert",    "from plain AIJ to ready to multiply, also given in own products", PETSC_FALSE, PETSC_FALSE, PETSC_FALSE, PAIR_NONE,     CanConvert,        OnceConvert,        CheckFresh,          BytesUnknown, NULL       },
+  {"update",     "new values in the same pattern, also given in own products",      PETSC_FALSE, PETSC_FALSE, PETSC_FALSE, PAIR_NONE,     CanUpdate,         OnceUpdate,         CheckFresh,          BytesUnknown, NULL       },
+  {"assemble",   "A from coordinates, of blocks in types of petsc-amb",             PETSC_FALSE, PETSC_FALSE, PETSC_FALSE, PAIR_NONE,     CanAssemble,       OnceAssemble,       CheckFresh,          BytesUnknown, NULL       },
+  {"reassemble", "new values of A in that pattern",                                 PETSC_FALSE, PETSC_FALSE, PETSC_FALSE, PAIR_NONE,     CanAssemble,       OnceReassemble,     CheckFresh,          BytesUnknown, NULL       },
+  {"square",     "C = A A from nothing, pattern and values, rows in order",         PETSC_TRUE,  PETSC_FALSE, PETSC_FALSE, PAIR_NONE,     CanSquare,         OnceSquare,         CheckSquare,         BytesUnknown, FlopsSquare},
+  {"resquare",   "new values of C = A A in its pattern",                            PETSC_TRUE,  PETSC_FALSE, PETSC_FALSE, PAIR_NONE,     CanResquare,       OnceResquare,       CheckSquare,         BytesUnknown, FlopsSquare},
+  {"ata",        "C = A^T A from nothing",                                          PETSC_TRUE,  PETSC_FALSE, PETSC_FALSE, PAIR_ATA,      CanPairTransposed, PairOnce,           PairCheck,           BytesUnknown, PairFlops  },
+  {"ap",         "C = A P from nothing, P a prolongator of aggregates of 8 rows",   PETSC_TRUE,  PETSC_FALSE, PETSC_FALSE, PAIR_AP,       CanPair,           PairOnce,           PairCheck,           BytesUnknown, PairFlops  },
+  {"reap",       "new values of C = A P in its pattern",                            PETSC_TRUE,  PETSC_FALSE, PETSC_FALSE, PAIR_AP,       CanPair,           PairAgain,          PairCheck,           BytesUnknown, PairFlops  },
+  {"lu",         "C = L U from nothing, the strict triangles of A",                 PETSC_TRUE,  PETSC_FALSE, PETSC_FALSE, PAIR_LU,       CanPair,           PairOnce,           PairCheck,           BytesUnknown, PairFlops  },
+  {"tall",       "C = A S from nothing, S 64 columns of A",                         PETSC_TRUE,  PETSC_FALSE, PETSC_FALSE, PAIR_TALL,     CanPair,           PairOnce,           PairCheck,           BytesUnknown, PairFlops  },
+  {"unsorted",   "C = A A from nothing, the rows of A in descending order",         PETSC_TRUE,  PETSC_FALSE, PETSC_FALSE, PAIR_UNSORTED, CanPairUnsorted,   PairOnce,           PairCheck,           BytesUnknown, PairFlops  },
+  {"spmm",       "C = A D in the product that is there, D with -columns columns",   PETSC_TRUE,  PETSC_FALSE, PETSC_TRUE,  PAIR_NONE,     CanDense,          OnceDense,          CheckDense,          BytesUnknown, FlopsDense },
+  {"spmmt",      "C = A^T D in the same way",                                       PETSC_TRUE,  PETSC_TRUE,  PETSC_TRUE,  PAIR_NONE,     CanDense,          OnceDenseTranspose, CheckDenseTranspose, BytesUnknown, FlopsDense },
+  {"sddmm",      "O = D1 D2^T in the pattern of A, factors of -columns columns",    PETSC_TRUE,  PETSC_FALSE, PETSC_TRUE,  PAIR_NONE,     CanSample,         OnceSample,         CheckSample,         BytesUnknown, FlopsDense },
 };
 
 const Operation *OperationFind(const char name[])

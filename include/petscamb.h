@@ -552,6 +552,9 @@ PETSC_EXTERN PetscErrorCode MatHashGEMMSetAccumulator(Mat, MatHashGEMMAccumulato
 
 PETSC_EXTERN PetscErrorCode MatSDDMM(Mat, Mat, Mat, PetscBool, MatReuse, Mat *);
 
+PETSC_EXTERN PetscErrorCode MatSetPreallocationBlockCOO(Mat, PetscCount, PetscInt[], PetscInt[]);
+PETSC_EXTERN PetscErrorCode MatSetValuesBlockCOO(Mat, const PetscScalar[], InsertMode);
+
 PETSC_EXTERN PetscErrorCode PCAMBILUSetType(PC, PCAMBILUType);
 PETSC_EXTERN PetscErrorCode PCAMBILUSetOrderingType(PC, MatOrderingType);
 PETSC_EXTERN PetscErrorCode PCGAMGAmbAggSetStrongest(PC, PetscBool);

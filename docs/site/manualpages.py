@@ -21,6 +21,7 @@ SUBJECTS = (
     ("Matrix types", r"MAT(AMB|NUSSELL|CCOO|TILECOMPOSITE|AUTOSPARSE|HASHGEMM)$"),
     ("What all formats share", r"MatShadow"),
     ("Parameters of a format", r"Mat(AMB|NUSSELL|CCOO|TileComposite)[A-Z]"),
+    ("Assembly", r"MatSet\w*BlockCOO"),
     ("Products of matrices", r"MATPRODUCTALGORITHM|MatHashGEMM|MatSDDMM"),
     ("Batches of small matrices", r"MatBatch"),
     ("Graph convolutions", r"GraphConv"),

@@ -164,6 +164,27 @@ def on_gpus():  # the host ignores both; test/mat/setters.c has their effects
     near(y.array, [1.5] + 7 * [0.5] + [1.5])
 
 
+@calls("MatSetPreallocationBlockCOO", "MatSetValuesBlockCOO")
+def block_coo():
+    A = PETSc.Mat().create(SELF)
+    A.setSizes(((6, 6), (4, 4)))
+    A.setBlockSizes(3, 2)
+    A.setType("aij")
+    raises(PETSc.Error, petscamb.set_values_block_coo, A, [])
+    raises(ValueError, petscamb.set_preallocation_block_coo, A, [0], [0, 1])
+    raises(PETSc.Error, petscamb.set_preallocation_block_coo, A, [2], [0])
+    i, j, v = [1, 0, -1, 1], [0, 1, 0, 0], numpy.arange(24.0).reshape(4, 3, 2)
+    petscamb.set_preallocation_block_coo(A, i, j)
+    assert i == [1, 0, -1, 1]
+    expected = numpy.zeros((6, 4))
+    expected[3:, :2], expected[:3, 2:] = v[0] + v[3], v[1]
+    petscamb.set_values_block_coo(A, v)
+    near(dense(A), expected)
+    petscamb.set_values_block_coo(A, v.ravel(), addv=True)
+    near(dense(A), 2 * expected)
+    raises(ValueError, petscamb.set_values_block_coo, A, v[:3])
+
+
 @calls("MatShadowSetSOR")
 def sor():
     def swept(order):

@@ -36,6 +36,9 @@ program setters
   type(MatShadowInfo) :: info
   real(c_double)      :: figure
   integer(c_int)      :: formats(2)
+  PetscInt            :: two = 2, three = 3, bi(3), bj(3)
+  PetscScalar         :: v(12) = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]
+  PetscReal           :: norm
 
   PetscCallA(PetscInitialize(PETSC_NULL_CHARACTER, ierr))
   PetscCallA(PetscAMBInitializePackage(ierr))
@@ -64,6 +67,18 @@ program setters
   PetscCallA(MatShadowGetInfo(A, info, ierr))
   PetscCallA(MatShadowGetFigure(A, 's2', figure, ierr))
   print '(a, a, f0.0, a, i0, a, l1, a, a)', trim(info%format), ', s2 ', figure, ', conversions ', info%conversions, ', tuning ', info%tuning, ', ', trim(info%reason)
+  PetscCallA(MatDestroy(A, ierr))
+  PetscCallA(MatCreate(PETSC_COMM_WORLD, A, ierr))
+  PetscCallA(MatSetSizes(A, n, n, n, n, ierr))
+  PetscCallA(MatSetBlockSize(A, two, ierr))
+  PetscCallA(MatSetType(A, MATAMB, ierr))
+  bi = [3, 3, -1]
+  bj = [9, 9, 0]
+  PetscCallA(MatSetPreallocationBlockCOO(A, three, bi, bj, ierr))
+  PetscCallA(MatSetValuesBlockCOO(A, v, INSERT_VALUES, ierr))
+  PetscCallA(MatSetValuesBlockCOO(A, v, ADD_VALUES, ierr))
+  PetscCallA(MatNorm(A, NORM_1, norm, ierr))
+  print '(a, l1)', 'blocks from coordinates: ', abs(norm - 40) < 1e-6
   PetscCallA(MatDestroy(A, ierr))
   PetscCallA(MatCreate(PETSC_COMM_WORLD, A, ierr))
   PetscCallA(MatSetType(A, MATAMB, ierr))
@@ -219,6 +234,7 @@ for name in $(grep -ohE "name='Mat[A-Za-z]*Set[A-Z][A-Za-z]+'" "$source/petscamb
       expect "effect of $name" 0 "^effect of $name$" ./effects
     fi
     ;;
+  MatSetPreallocationBlockCOO | MatSetValuesBlockCOO) expect "effect of $name" 0 "^blocks from coordinates: T$" ./setters ;;
   MatShadowSetUp) expect "effect of $name" 0 "^effect of $name: T$" ./effects ;;
   *) expect "effect of $name" 0 "^effect of $name$" ./effects ;;
   esac

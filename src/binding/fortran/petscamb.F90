@@ -117,6 +117,18 @@ module petscamb
       character(c_char)          :: name(*)
       real(c_double)             :: figure
     end function GetFigureC
+    integer(c_int) function PreallocateBlockCOOC(A, n, i, j) bind(C, name='MatSetPreallocationBlockCOO')
+      import
+      integer(c_intptr_t), value  :: A
+      integer(c_intptr_t), value :: n
+      integer(pi)                 :: i(*), j(*)
+    end function PreallocateBlockCOOC
+    integer(c_int) function SetValuesBlockCOOC(A, v, mode) bind(C, name='MatSetValuesBlockCOO')
+      import
+      integer(c_intptr_t), value :: A
+      PetscScalar                :: v(*)
+      integer(c_int), value      :: mode
+    end function SetValuesBlockCOOC
     integer(c_int) function AMBSetBlockSizeC(A, size) bind(C, name='MatAMBSetBlockSize')
       import
       integer(c_intptr_t), value :: A
@@ -152,6 +164,7 @@ module petscamb
 
   public :: PetscAMBInitializePackage, MatShadowSetUp, MatShadowSetTune, MatShadowSetValues, MatShadowSetDevice, MatShadowSetHalo, MatShadowSetSOR, MatShadowGetInfo, MatShadowGetFigure
   public :: MatAMBSetBlockSize, MatNUSSELLSetSegmentation, MatNUSSELLSetRows, MatNUSSELLSetTune, MatNUSSELLSetChunk, MatNUSSELLSetSegments, MatHashGEMMSetAccumulator
+  public :: MatSetPreallocationBlockCOO, MatSetValuesBlockCOO
   public :: MatLoadMatrixMarket, MatLoadGetFormat
 
 contains
@@ -309,6 +322,23 @@ contains
     PetscErrorCode, intent(out) :: ierr
     ierr = SetAccumulatorC(Handle(A), accumulator)
   end subroutine MatHashGEMMSetAccumulator
+
+  ! n blocks; the function may change their coordinates
+  subroutine MatSetPreallocationBlockCOO(A, n, bi, bj, ierr)
+    Mat, intent(in)             :: A
+    PetscInt, intent(in)        :: n
+    PetscInt, intent(inout)     :: bi(*), bj(*)
+    PetscErrorCode, intent(out) :: ierr
+    ierr = PreallocateBlockCOOC(Handle(A), int(n, c_intptr_t), bi, bj)
+  end subroutine MatSetPreallocationBlockCOO
+
+  subroutine MatSetValuesBlockCOO(A, v, mode, ierr)
+    Mat, intent(in)             :: A
+    PetscScalar, intent(in)     :: v(*)
+    InsertMode, intent(in)      :: mode
+    PetscErrorCode, intent(out) :: ierr
+    ierr = SetValuesBlockCOOC(Handle(A), v, transfer(mode, 0_c_int))
+  end subroutine MatSetValuesBlockCOO
 
   subroutine MatLoadMatrixMarket(A, file, ierr)
     Mat, intent(in)              :: A

@@ -122,6 +122,10 @@ extern PetscErrorCode MatAIJDeferNew(Mat A, SysCSR *csr, PetscBool *done);
 /* Gets the diagonal of a deferred matrix, in a vector on the device */
 extern PetscErrorCode MatAIJDeferredGetDiagonal(Mat A, Vec d);
 
+/* The operations of these names of a sequential AIJCUSPARSE that is not deferred: they read its values on the device */
+extern PetscErrorCode MatInvertBlockDiagonal_AIJDevice(Mat A, const PetscScalar **values);
+extern PetscErrorCode MatInvertVariableBlockDiagonal_AIJDevice(Mat A, PetscInt n, const PetscInt sizes[], PetscScalar values[]);
+
 /* Access to deferred matrices, set before the first of them: the pattern on the host, the arrays on the device, completion */
 typedef struct {
   PetscErrorCode (*getpattern)(Mat, SysCSR *);

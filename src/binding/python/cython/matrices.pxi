@@ -248,6 +248,61 @@ def set_sor(Mat mat, value):
     check(MatShadowSetSOR(mat_of(mat), <MatShadowSOR>word(<const char **>MatShadowSORs, value)))
 
 
+def set_preallocation_block_coo(Mat mat, i, j):
+    """Set the pattern of a matrix from the coordinates of blocks, for `set_values_block_coo()`.
+
+    Parameters
+    ----------
+    mat : Mat
+        Its type and its block sizes are set.
+    i, j : sequence of int, shape (blocks,)
+        The block row and the block column of each block that this process contributes. Blocks with a negative one are ignored, and blocks with the same ones add up.
+
+    Raises
+    ------
+    ValueError
+        The arrays have other lengths.
+    PETSc.Error
+        The matrix has no such block.
+
+    See Also
+    --------
+    MatSetPreallocationBlockCOO : in C
+    """
+    i = integers(i, "i").copy()
+    j = integers(j, "j", i.size).copy()
+    rows, columns = mat.getBlockSizes()
+    check(MatSetPreallocationBlockCOO(mat_of(mat), <PetscCount>i.size, <PetscInt *>address(i), <PetscInt *>address(j)))
+    mat.setAttr("petscamb_block_coo", i.size * rows * columns)
+
+
+def set_values_block_coo(Mat mat, v, addv=False):
+    """Set the values of a matrix with a pattern from `set_preallocation_block_coo()`, and assemble the matrix.
+
+    Parameters
+    ----------
+    mat : Mat
+    v : sequence of scalars, shape (blocks, rows of a block, columns of a block)
+        Any shape with as many numbers in this order.
+    addv : bool, optional
+        Add to the values of the matrix; False replaces them.
+
+    Raises
+    ------
+    ValueError
+        `v` has another length.
+    PETSc.Error
+        The matrix has no such pattern.
+
+    See Also
+    --------
+    MatSetValuesBlockCOO : in C
+    """
+    length = mat.getAttr("petscamb_block_coo")
+    values = scalars(v, "v", numpy.size(v) if length is None else length)
+    check(MatSetValuesBlockCOO(mat_of(mat), <PetscScalar *>address(values), ADD_VALUES if addv else INSERT_VALUES))
+
+
 def set_up(Mat mat):
     """Convert a matrix now, not in its first products.
 

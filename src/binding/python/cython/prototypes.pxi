@@ -124,6 +124,11 @@ cdef extern from "petscamb.h":
     ctypedef int MatHashGEMMAccumulator
     const char **MatHashGEMMAccumulators
     PetscErrorCode MatHashGEMMSetAccumulator(PetscMat, MatHashGEMMAccumulator)
+    ctypedef enum InsertMode:
+        INSERT_VALUES
+        ADD_VALUES
+    PetscErrorCode MatSetPreallocationBlockCOO(PetscMat, PetscCount, PetscInt *, PetscInt *)
+    PetscErrorCode MatSetValuesBlockCOO(PetscMat, const PetscScalar *, InsertMode)
     PetscErrorCode MatSDDMM(PetscMat, PetscMat, PetscMat, PetscBool, MatReuse, PetscMat *)
 
     ctypedef int PCAMBILUType

@@ -19,7 +19,7 @@ __version__ = "0.1.0"
 # names by module: the extension has functions and classes on objects of petsc4py, _arrays those that take arrays of NumPy and SciPy too
 _FUNCTIONS = """
     initialize_package finalize_package types load load_edge_list load_format
-    set_tune set_values set_keep_aij set_device set_halo set_sor set_up info figure figures halo_info
+    set_tune set_values set_keep_aij set_device set_halo set_sor set_preallocation_block_coo set_values_block_coo set_up info figure figures halo_info
     amb_set_block_size nussell_set_segmentation nussell_set_rows nussell_set_tune nussell_set_chunk nussell_set_segments
     ccoo_set_chunk ccoo_set_table ccoo_set_atomics tilecomposite_set_tiles tilecomposite_set_work tilecomposite_set_coo tilecomposite_measure
     ambilu_set_type ambilu_set_ordering_type ambagg_set_strongest ambagg_set_min_aggregate_size

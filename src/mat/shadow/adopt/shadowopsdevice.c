@@ -366,6 +366,9 @@ PetscErrorCode MatShadowCUSPARSESetOperations(Mat A, PetscBool seq)
   A->ops->bindtocpu = MatBindToCPU_Shadow;
   A->ops->transpose = MatTranspose_Shadow;
   A->ops->load      = MatLoad_Shadow;
+
+  A->ops->invertblockdiagonal         = MatInvertBlockDiagonal_AIJDevice;
+  A->ops->invertvariableblockdiagonal = MatInvertVariableBlockDiagonal_AIJDevice;
   if (A->boundtocpu) PetscFunctionReturn(PETSC_SUCCESS);
   A->ops->getdiagonal   = MatGetDiagonal_Shadow;
   A->ops->diagonalscale = MatDiagonalScale_Shadow;
@@ -382,6 +385,9 @@ PetscErrorCode MatShadowCUSPARSERestoreOperations(Mat A, PetscBool seq)
   A->ops->getvecs           = base->getvecs;
   A->ops->bindtocpu         = base->bindtocpu;
   A->ops->load              = base->load;
+
+  A->ops->invertblockdiagonal         = base->invertblockdiagonal;
+  A->ops->invertvariableblockdiagonal = base->invertvariableblockdiagonal;
   PetscCall(MatShadowComposeDense(A, seq, PETSC_FALSE));
   if (seq) PetscCall((*base->bindtocpu)(A, A->boundtocpu)); /* sets the operations for host or device */
   PetscFunctionReturn(PETSC_SUCCESS);
