@@ -52,7 +52,7 @@ spgemm)
   sources=(test/kernels/spgemm.c src/sys/sysmemory.c $impls/hashgemm/host/spgemm{host,chain,operand,work,_plain,_avx2,_avx512}.c)
   flags=(-ffp-contract=off) name="sparse products" threads=yes other=-Og
   # less than SPGEMM_DENSE_MAX says suffices to go beyond it: memory is what this test spends its time on. Likewise the others.
-  less=(-DSPGEMM_DENSE_MAX=65536 -DSPGEMM_WINDOWS=2097152 -DSPGEMM_STREAM=4096 -DSPGEMM_PLAN_BYTES=20000 -DSPGEMM_BATCH_LEAST=12 -DSPGEMM_BATCH_MOST=24 -DSPGEMM_CHAIN_LEAST=50000)
+  less=(-DSPGEMM_DENSE_MAX=65536 -DSPGEMM_WINDOWS=2097152 -DSPGEMM_STREAM=4096 -DSPGEMM_PLAN_BYTES=20000 -DSPGEMM_BATCH_LEAST=12 -DSPGEMM_BATCH_MOST=24 -DSPGEMM_CHAIN_LEAST=50000 -DSPGEMM_REPEATS_LEAST=100)
   ;;
 *)
   echo "usage: bash test/kernels/host.sh FAMILY [sanitize], FAMILY one of" $(sed -n 's/^# test: [a-z.]* //p' "$0") >&2

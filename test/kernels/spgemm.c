@@ -184,6 +184,26 @@ static Matrix *Nodes(int64_t m, int64_t n, int64_t most, int64_t length, int64_t
   return A;
 }
 
+/* Blocks of rows x cols entries, of which one in holes is missing; holes == 0: none. A block may be cut at the matrix's end. */
+static Matrix *Blocks(int64_t m, int64_t n, int64_t rows, int64_t cols, int64_t most, int64_t width, int64_t holes)
+{
+  const int64_t wide = (n + cols - 1) / cols;
+  Matrix       *A = New(m, n), *G = Band((m + rows - 1) / rows, wide, most, width < wide ? width : wide);
+
+  for (int64_t r = 0; r < m; r++) {
+    A->i[r + 1] = (SysInt)A->nz;
+    for (SysInt k = G->i[r / rows]; k < G->i[r / rows + 1]; k++) {
+      for (int64_t c = cols * G->j[k]; c < cols * (G->j[k] + 1) && c < n; c++) {
+        const SysScalar a = RandomEntry();
+
+        if (!holes || RandomBelow(holes)) Append(A, r, c, a, Abs(a));
+      }
+    }
+  }
+  Free(G);
+  return A;
+}
+
 /* Lines of up to so many rows, each of which is the one before moved by one column, but for what leaves the matrix */
 static Matrix *Moved(int64_t m, int64_t n, int64_t most, int64_t width, int64_t line)
 {
@@ -526,23 +546,28 @@ static void Shapes(void)
     const char *name;
     Matrix     *M[5];
   } const shape[] = {
-    {"uniform",        {Uniform(60, 70, 8), Uniform(70, 90, 8), Uniform(80, 80, 6), Uniform(80, 30, 4), Uniform(20, 80, 7)}                                        },
-    {"long rows",      {Uniform(12, 200, 100), Uniform(200, 2000, 300), Uniform(100, 100, 50), Uniform(100, 300, 40), Uniform(30, 100, 90)}                        },
-    {"band",           {Band(1500, 1500, 12, 40), Band(1500, 1200, 8, 30), Band(900, 900, 9, 25), Band(900, 100, 5, 9), Band(150, 900, 8, 20)}                     },
-    {"wide band",      {Band(900, 40000, 9, 4000), Band(40000, 30000, 3, 6000), Band(3000, 3000, 9, 1500), Band(3000, 40000, 3, 800), Band(400, 3000, 4, 2000)}    },
-    {"hubs",           {Hubs(200, 300), Hubs(300, 250), Hubs(150, 150), Hubs(150, 60), Hubs(50, 150)}                                                              },
-    {"runs",           {Runs(40, 300), Runs(300, 1500), Runs(80, 80), Runs(80, 600), Runs(40, 80)}                                                                 },
-    {"nodes",          {Nodes(400, 300, 3, 9, 40), Nodes(300, 6000, 6, 8, 900), Nodes(500, 500, 12, 9, 60), Nodes(500, 200, 3, 8, 20), Nodes(100, 500, 9, 20, 80)} },
-    {"same rows",      {Runs(150, 200), Nodes(200, 900, 6, 30, 90), Nodes(300, 300, 4, 60, 70), Nodes(300, 150, 6, 20, 30), Nodes(90, 300, 3, 40, 60)}             },
-    {"moved rows",     {Moved(900, 900, 7, 40, 60), Moved(900, 950, 20, 60, 90), Moved(700, 700, 9, 30, 600), Moved(700, 300, 4, 9, 50), Moved(90, 700, 9, 90, 40)}},
-    {"long results",   {Uniform(9, 90, 60), Uniform(90, 9000, 400), Uniform(60, 60, 40), Uniform(60, 70, 9), Uniform(40, 60, 30)}                                  },
-    {"compressing",    {Band(400, 400, 60, 50), Band(400, 500, 40, 50), Band(300, 300, 50, 60), Band(300, 60, 9, 9), Band(50, 300, 60, 60)}                        },
-    {"single entries", {Band(500, 500, 1, 1), Band(500, 500, 5, 20), Band(400, 400, 1, 30), Band(400, 300, 1, 1), Band(30, 400, 3, 400)}                           },
-    {"one column",     {Uniform(50, 1, 1), Uniform(1, 80, 20), Uniform(40, 40, 9), Uniform(40, 1, 1), Uniform(1, 40, 20)}                                          },
-    {"other order",    {Left(300, 300), Heads(300, 90), Left(300, 300), Heads(300, 90), Left(40, 300)}                                                             },
-    {"no entries",     {Empty(30, 20), Uniform(20, 30, 4), Empty(40, 40), Uniform(40, 10, 3), Uniform(10, 40, 3)}                                                  },
-    {"no rows",        {Empty(0, 20), Uniform(20, 30, 4), Uniform(30, 30, 3), Empty(30, 0), Empty(0, 30)}                                                          },
-    {"nothing",        {Empty(0, 0), Empty(0, 0), Empty(0, 0), Empty(0, 0), Empty(0, 0)}                                                                           },
+    {"uniform",        {Uniform(60, 70, 8), Uniform(70, 90, 8), Uniform(80, 80, 6), Uniform(80, 30, 4), Uniform(20, 80, 7)}                                                                         },
+    {"long rows",      {Uniform(12, 200, 100), Uniform(200, 2000, 300), Uniform(100, 100, 50), Uniform(100, 300, 40), Uniform(30, 100, 90)}                                                         },
+    {"band",           {Band(1500, 1500, 12, 40), Band(1500, 1200, 8, 30), Band(900, 900, 9, 25), Band(900, 100, 5, 9), Band(150, 900, 8, 20)}                                                      },
+    {"wide band",      {Band(900, 40000, 9, 4000), Band(40000, 30000, 3, 6000), Band(3000, 3000, 9, 1500), Band(3000, 40000, 3, 800), Band(400, 3000, 4, 2000)}                                     },
+    {"hubs",           {Hubs(200, 300), Hubs(300, 250), Hubs(150, 150), Hubs(150, 60), Hubs(50, 150)}                                                                                               },
+    {"runs",           {Runs(40, 300), Runs(300, 1500), Runs(80, 80), Runs(80, 600), Runs(40, 80)}                                                                                                  },
+    {"nodes",          {Nodes(400, 300, 3, 9, 40), Nodes(300, 6000, 6, 8, 900), Nodes(500, 500, 12, 9, 60), Nodes(500, 200, 3, 8, 20), Nodes(100, 500, 9, 20, 80)}                                  },
+    {"blocks of 2, 1", {Blocks(400, 300, 2, 1, 9, 40, 0), Blocks(300, 500, 1, 2, 8, 50, 0), Blocks(400, 400, 2, 2, 9, 30, 0), Blocks(400, 150, 2, 1, 4, 20, 0), Blocks(60, 400, 1, 2, 9, 40, 0)}    },
+    {"blocks of 3, 6", {Blocks(300, 360, 3, 6, 9, 30, 0), Blocks(360, 300, 6, 3, 8, 40, 0), Blocks(420, 420, 3, 3, 9, 30, 0), Blocks(420, 120, 3, 6, 4, 9, 0), Blocks(60, 420, 6, 3, 9, 40, 0)}     },
+    {"blocks of 8, 5", {Blocks(400, 300, 8, 5, 9, 30, 0), Blocks(300, 320, 5, 8, 8, 40, 0), Blocks(400, 400, 8, 8, 9, 30, 0), Blocks(400, 100, 8, 5, 4, 9, 0), Blocks(50, 400, 5, 8, 9, 40, 0)}     },
+    {"cut blocks",     {Blocks(301, 300, 4, 7, 9, 30, 0), Blocks(300, 305, 7, 4, 8, 40, 0), Blocks(303, 303, 4, 4, 9, 30, 0), Blocks(303, 101, 4, 7, 4, 9, 0), Blocks(52, 303, 7, 4, 9, 40, 0)}     },
+    {"holes",          {Blocks(300, 360, 3, 6, 9, 30, 40), Blocks(360, 300, 6, 3, 8, 40, 40), Blocks(420, 420, 3, 3, 9, 30, 60), Blocks(420, 120, 3, 6, 4, 9, 30), Blocks(60, 420, 6, 3, 9, 40, 90)}},
+    {"same rows",      {Runs(150, 200), Nodes(200, 900, 6, 30, 90), Nodes(300, 300, 4, 60, 70), Nodes(300, 150, 6, 20, 30), Nodes(90, 300, 3, 40, 60)}                                              },
+    {"moved rows",     {Moved(900, 900, 7, 40, 60), Moved(900, 950, 20, 60, 90), Moved(700, 700, 9, 30, 600), Moved(700, 300, 4, 9, 50), Moved(90, 700, 9, 90, 40)}                                 },
+    {"long results",   {Uniform(9, 90, 60), Uniform(90, 9000, 400), Uniform(60, 60, 40), Uniform(60, 70, 9), Uniform(40, 60, 30)}                                                                   },
+    {"compressing",    {Band(400, 400, 60, 50), Band(400, 500, 40, 50), Band(300, 300, 50, 60), Band(300, 60, 9, 9), Band(50, 300, 60, 60)}                                                         },
+    {"single entries", {Band(500, 500, 1, 1), Band(500, 500, 5, 20), Band(400, 400, 1, 30), Band(400, 300, 1, 1), Band(30, 400, 3, 400)}                                                            },
+    {"one column",     {Uniform(50, 1, 1), Uniform(1, 80, 20), Uniform(40, 40, 9), Uniform(40, 1, 1), Uniform(1, 40, 20)}                                                                           },
+    {"other order",    {Left(300, 300), Heads(300, 90), Left(300, 300), Heads(300, 90), Left(40, 300)}                                                                                              },
+    {"no entries",     {Empty(30, 20), Uniform(20, 30, 4), Empty(40, 40), Uniform(40, 10, 3), Uniform(10, 40, 3)}                                                                                   },
+    {"no rows",        {Empty(0, 20), Uniform(20, 30, 4), Uniform(30, 30, 3), Empty(30, 0), Empty(0, 30)}                                                                                           },
+    {"nothing",        {Empty(0, 0), Empty(0, 0), Empty(0, 0), Empty(0, 0), Empty(0, 0)}                                                                                                            },
   };
 
   for (size_t k = 0; k < sizeof(shape) / sizeof(*shape); k++) Shape(shape[k].name, shape[k].M);

@@ -57,10 +57,39 @@ void SpgemmSetBatch(SpgemmProduct *P, SpgemmStep *step, double part, double entr
   step->batch = P->batch = rows > SPGEMM_BATCH_LEAST ? rows : SPGEMM_BATCH_LEAST;
 }
 
+static int64_t SpgemmRowProducts(const SysCSR *A, const SysCSR *B, int64_t r)
+{
+  int64_t n = 0;
+
+  for (SysInt k = A->i[r]; k < A->i[r + 1]; k++) n += B->i[A->j[k] + 1] - B->i[A->j[k]];
+  return n;
+}
+
+/* Sums the products of pieces of rows, where many repeat their predecessor's columns. products: of each row, or NULL. */
+static double SpgemmProductsRepeated(const SysCSR *A, const SysCSR *B, int nthread, int64_t *products)
+{
+  double sum = 0;
+
+#pragma omp parallel for num_threads(nthread) schedule(static) reduction(+ : sum)
+  for (int64_t first = 0; first < A->m; first += SPGEMM_REPEATS_ROWS) {
+    const int64_t last = SysMin(first + SPGEMM_REPEATS_ROWS, A->m);
+
+    for (int64_t r = first, g; r < last; r += g) {
+      const int64_t n = SpgemmRowProducts(A, B, r);
+
+      g = SpgemmRepeatedRows(A, r, last);
+      for (int64_t l = 0; products && l < g; l++) products[r + l] = n;
+      sum += (double)(g * n);
+    }
+  }
+  return sum;
+}
+
 static double SpgemmProducts(const SysCSR *A, const SysCSR *B, int nthread)
 {
   double n = 0;
 
+  if (SpgemmRepeats(A)) return SpgemmProductsRepeated(A, B, nthread, NULL);
 #pragma omp parallel for num_threads(nthread) schedule(static) reduction(+ : n) if (A->i[A->m] > SPGEMM_THREAD_PRODUCTS)
   for (SysInt k = 0; k < A->i[A->m]; k++) n += (double)(B->i[A->j[k] + 1] - B->i[A->j[k]]);
   return n;
@@ -75,14 +104,6 @@ static double SpgemmFirstProducts(const Spgemm *S, int reverse, const SysCSR *A,
   return SpgemmProducts(left, right, S->options.nthread);
 }
 
-static int64_t SpgemmRowProducts(const SpgemmProduct *P, int64_t r)
-{
-  int64_t n = 0;
-
-  for (SysInt k = P->A.i[r]; k < P->A.i[r + 1]; k++) n += P->B.i[P->A.j[k] + 1] - P->B.i[P->A.j[k]];
-  return n;
-}
-
 /* Returns a bound of all rows' entries, for a result without a count. Several threads have computed it already. With one thread, the longest row of B
    as the length of all rows is a free bound, and untouched memory costs hardly anything. enough: entries up to which such a bound suffices. */
 static int64_t SpgemmBound(const SpgemmProduct *P, SpgemmStep *step, int nthread, double enough)
@@ -93,7 +114,7 @@ static int64_t SpgemmBound(const SpgemmProduct *P, SpgemmStep *step, int nthread
   if (nthread == 1 && step->npart == 1) {
     if (rough <= enough) n = (int64_t)rough;
     else
-      for (int64_t r = 0; r < P->A.m; r++) n += SysMin(SpgemmRowProducts(P, r), P->B.n);
+      for (int64_t r = 0; r < P->A.m; r++) n += SysMin(SpgemmRowProducts(&P->A, &P->B, r), P->B.n);
     step->bound[1] = n;
   }
   return step->bound[step->npart];
@@ -104,7 +125,7 @@ SysStatus SpgemmRowsToThreads(Spgemm *S, const SpgemmProduct *P, SpgemmStep *ste
   const int64_t m        = P->A.m;
   const size_t  size     = sizeof(int64_t) * (size_t)m;
   int64_t      *products = NULL, total = 0, before = 0, entries = 0;
-  const int     nthread = S->options.nthread, cut = nthread > 1 || least > 1;
+  const int     nthread = S->options.nthread, cut = nthread > 1 || least > 1, repeats = cut && SpgemmRepeats(&P->A);
   int           t = 1;
 
   step->nthread = step->npart = 1;
@@ -112,10 +133,13 @@ SysStatus SpgemmRowsToThreads(Spgemm *S, const SpgemmProduct *P, SpgemmStep *ste
     products = SpgemmAllocate(size);
     if (!products) return SYS_OUT_OF_MEMORY;
     SpgemmAccount(S, (double)size);
+    if (repeats) total = (int64_t)SpgemmProductsRepeated(&P->A, &P->B, nthread, products) + m * SPGEMM_ROW_PRODUCTS;
+    else {
 #pragma omp parallel for num_threads(nthread) schedule(static) reduction(+ : total)
-    for (int64_t r = 0; r < m; r++) {
-      products[r] = SpgemmRowProducts(P, r);
-      total += products[r] + SPGEMM_ROW_PRODUCTS;
+      for (int64_t r = 0; r < m; r++) {
+        products[r] = SpgemmRowProducts(&P->A, &P->B, r);
+        total += products[r] + SPGEMM_ROW_PRODUCTS;
+      }
     }
     step->nthread = (int)SysMin(nthread, 1 + total / SPGEMM_THREAD_PRODUCTS);
     if (step->nthread > 1) step->npart = SPGEMM_THREAD_PARTS * step->nthread;

@@ -4,6 +4,8 @@
 */
 #pragma once
 
+#include <string.h>
+
 #include "sys/sysisa.h"
 #include "sys/systhreads.h"
 #include "mat/impls/hashgemm/host/spgemmhost.h"
@@ -168,6 +170,26 @@ void      SpgemmTransposeDestroy(SpgemmTranspose *);
 SysStatus SpgemmWordsCreate(const SysCSR *, int nthread, SpgemmWords *);
 double    SpgemmWordsBytes(const SpgemmWords *);
 void      SpgemmWordsDestroy(SpgemmWords *);
+
+/* Returns whether row r, of at least two entries, has the previous row's columns; in the same order, if they do not ascend */
+static inline int SpgemmRepeatsRow(const SysCSR *A, int64_t r)
+{
+  const SysInt n = A->i[r + 1] - A->i[r], *j = A->j + A->i[r];
+
+  return n >= 2 && A->i[r] - A->i[r - 1] == n && j[0] == j[-(int64_t)n] && !memcmp(j, j - n, sizeof(*j) * (size_t)n);
+}
+
+/* Returns whether so many rows do, by a sample, that passes over the columns should skip them */
+int SpgemmRepeats(const SysCSR *);
+
+/* Returns the number of rows from r on, before last, that have row r's columns */
+static inline int64_t SpgemmRepeatedRows(const SysCSR *A, int64_t r, int64_t last)
+{
+  int64_t g = 1;
+
+  while (r + g < last && SpgemmRepeatsRow(A, r + g)) g++;
+  return g;
+}
 
 /* Returns which rows have the previous row's columns; NULL if too few, or if memory is short */
 uint8_t *SpgemmSameRows(const SysCSR *, int nthread);

@@ -31,12 +31,41 @@ static int SpgemmTransposeThreads(const SysCSR *A, int nthread)
   return (int)SysMin(A->i[A->m] / (A->n + 1) + 1, nthread);
 }
 
+/* Adds the rows' entries to their columns' counts */
+static void SpgemmCountRepeated(const SysCSR *A, int64_t first, int64_t last, SysInt *count)
+{
+  for (int64_t r = first, g; r < last; r += g) {
+    g = SpgemmRepeatedRows(A, r, last);
+    for (SysInt k = A->i[r]; k < A->i[r + 1]; k++) count[A->j[k]] += (SysInt)g;
+  }
+}
+
+/* Writes the rows' entries behind the columns' positions p. Rows with equal columns are neighbours in the transpose. a: NULL without values. */
+static void SpgemmTurnRepeated(const SysCSR *A, int64_t first, int64_t last, SysInt *p, SysInt *j, SysInt *from, SysScalar *a)
+{
+  for (int64_t r = first, g; r < last; r += g) {
+    const SysInt n = A->i[r + 1] - A->i[r];
+
+    g = SpgemmRepeatedRows(A, r, last);
+    for (SysInt k = A->i[r]; k < A->i[r + 1]; k++) {
+      const SysInt q = p[A->j[k]];
+
+      p[A->j[k]] += (SysInt)g;
+      for (SysInt l = 0; l < (SysInt)g; l++) {
+        j[q + l]    = (SysInt)r + l;
+        from[q + l] = k + l * n;
+        if (a) a[q + l] = A->a[k + l * n];
+      }
+    }
+  }
+}
+
 /*
    Counting sort: each thread counts its rows' columns, the counts become offsets in thread order, and each thread writes its entries there
 */
 SysStatus SpgemmTransposeCreate(const SysCSR *A, int threads, int values, SpgemmTranspose *transpose)
 {
-  const int     nthread = SpgemmTransposeThreads(A, threads);
+  const int     nthread = SpgemmTransposeThreads(A, threads), repeats = SpgemmRepeats(A);
   const int64_t n = A->n, nz = A->i[A->m];
   const size_t  size     = sizeof(SysInt) * (n + 1) * nthread;
   SysInt       *position = SpgemmAllocate(size), sum = 0;
@@ -57,7 +86,9 @@ SysStatus SpgemmTransposeCreate(const SysCSR *A, int threads, int values, Spgemm
   for (int t = omp_get_thread_num(); t < nthread; t += omp_get_num_threads()) {
     SysInt *p = position + (n + 1) * t;
 
-    for (SysInt k = A->i[cuts[t]]; k < A->i[cuts[t + 1]]; k++) p[A->j[k]]++;
+    if (repeats) SpgemmCountRepeated(A, cuts[t], cuts[t + 1], p);
+    else
+      for (SysInt k = A->i[cuts[t]]; k < A->i[cuts[t + 1]]; k++) p[A->j[k]]++;
   }
   for (int64_t c = 0; c < n; c++) {
     i[c] = sum;
@@ -73,6 +104,10 @@ SysStatus SpgemmTransposeCreate(const SysCSR *A, int threads, int values, Spgemm
   for (int t = omp_get_thread_num(); t < nthread; t += omp_get_num_threads()) {
     SysInt *p = position + (n + 1) * t;
 
+    if (repeats) {
+      SpgemmTurnRepeated(A, cuts[t], cuts[t + 1], p, j, from, a);
+      continue;
+    }
     for (int64_t r = cuts[t]; r < cuts[t + 1]; r++) {
       for (SysInt k = A->i[r]; k < A->i[r + 1]; k++) {
         const SysInt q = p[A->j[k]]++;
@@ -142,6 +177,7 @@ static int SpgemmClustered(const SysCSR *A)
 SysStatus SpgemmWordsCreate(const SysCSR *A, int nthread, SpgemmWords *W)
 {
   int64_t *cuts;
+  int      repeats;
 
   if (!SpgemmClustered(A)) return SYS_SUCCESS;
   cuts = malloc(sizeof(*cuts) * (nthread + 1));
@@ -153,9 +189,13 @@ SysStatus SpgemmWordsCreate(const SysCSR *A, int nthread, SpgemmWords *W)
     return SYS_OUT_OF_MEMORY;
   }
   SpgemmCut(A->m, A->i, nthread, cuts);
+  repeats = SpgemmRepeats(A);
 #pragma omp parallel num_threads(nthread) if (nthread > 1)
   for (int t = omp_get_thread_num(); t < nthread; t += omp_get_num_threads()) {
-    for (int64_t r = cuts[t]; r < cuts[t + 1]; r++) W->i[r + 1] = SpgemmCountWords(A, r);
+    for (int64_t r = cuts[t], words = 0; r < cuts[t + 1]; r++) {
+      if (!repeats || r == cuts[t] || !SpgemmRepeatsRow(A, r)) words = SpgemmCountWords(A, r);
+      W->i[r + 1] = words;
+    }
   }
   for (int64_t r = 0; r < A->m; r++) W->i[r + 1] += W->i[r];
   W->n    = W->i[A->m];
@@ -171,6 +211,13 @@ SysStatus SpgemmWordsCreate(const SysCSR *A, int nthread, SpgemmWords *W)
     for (int64_t r = cuts[t]; r < cuts[t + 1]; r++) {
       int64_t q = W->i[r] - 1;
 
+      if (repeats && r > cuts[t] && SpgemmRepeatsRow(A, r)) {
+        const int64_t n = W->i[r] - W->i[r - 1];
+
+        memcpy(W->word + W->i[r], W->word + W->i[r - 1], sizeof(*W->word) * (size_t)n);
+        memcpy(W->bits + W->i[r], W->bits + W->i[r - 1], sizeof(*W->bits) * (size_t)n);
+        continue;
+      }
       for (SysInt k = A->i[r]; k < A->i[r + 1]; k++) {
         const SysInt word = A->j[k] / 64;
 
@@ -202,10 +249,21 @@ void SpgemmWordsDestroy(SpgemmWords *W)
 /* Returns whether row r, of at least two entries, has the previous row's columns shifted by `by` */
 static int SpgemmLikeRow(const SysCSR *A, int64_t r, int by)
 {
-  const SysInt n = A->i[r + 1] - A->i[r], *j = A->j + A->i[r];
+  const SysInt n = A->i[r + 1] - A->i[r];
 
-  if (n < 2 || A->i[r] - A->i[r - 1] != n) return 0;
-  return by ? SpgemmShifted(j - n, n) : j[0] == j[-(int64_t)n] && !memcmp(j, j - n, sizeof(*j) * (size_t)n);
+  if (!by) return SpgemmRepeatsRow(A, r);
+  return n >= 2 && A->i[r] - A->i[r - 1] == n && SpgemmShifted(A->j + A->i[r - 1], n);
+}
+
+int SpgemmRepeats(const SysCSR *A)
+{
+  const int64_t step = A->m / SPGEMM_REPEATS_PLACES + 1, nz = A->m ? A->i[A->m] - A->i[0] : 0;
+  int64_t       seen = 0, found = 0;
+
+  if (nz < SPGEMM_REPEATS_LEAST || nz < SPGEMM_REPEATS_LENGTH * A->m) return 0;
+  /* a node's first row does not repeat, but then its predecessor does */
+  for (int64_t r = step; r < A->m; r += step, seen++) found += SpgemmRepeatsRow(A, r) || SpgemmRepeatsRow(A, r - (r > 1));
+  return (double)found >= SPGEMM_REPEATS_PART * (double)seen && found > 0;
 }
 
 double SpgemmLikeRowsSample(const SysCSR *A, int by)

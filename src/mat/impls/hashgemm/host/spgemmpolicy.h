@@ -17,6 +17,15 @@
   #define SPGEMM_BATCH_MOST  1536 /* most rows of a batch; runs of rows end with it */
 #endif
 
+/* Host: passes over an operand's columns, once for rows that repeat their predecessor's columns, as the unknowns of a node do */
+#if !defined(SPGEMM_REPEATS_LEAST)
+  #define SPGEMM_REPEATS_LEAST 20000 /* entries of a matrix from which on the sample pays */
+#endif
+#define SPGEMM_REPEATS_LENGTH 4   /* mean entries of a row from which on a comparison is shorter than the pass */
+#define SPGEMM_REPEATS_PLACES 64  /* rows of the sample */
+#define SPGEMM_REPEATS_PART   0.5 /* least fraction of the sample where a row or its predecessor repeats */
+#define SPGEMM_REPEATS_ROWS   512 /* rows of a thread's piece */
+
 /* Host: the sample of the compression, products an entry of the result */
 #define SPGEMM_RATIO_PLACES         32  /* positions of the sample */
 #define SPGEMM_RATIO_ROWS           8   /* consecutive rows at each position */
