@@ -540,6 +540,7 @@ int main(int argc, char **argv)
   testset:
     args: -mat_shadow_tune off -options_left 0 -options_suppress_deprecated_warnings -malloc_dump
     checks: 5
+    gpu: 0
     test:
       nsize: {{1 3}}
       args: -mat_type {{aij amb}}
