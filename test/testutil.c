@@ -277,6 +277,34 @@ PetscScalar TestValueSymmetric(PetscInt i, PetscInt j)
   return i == j ? 4.05 : -1 + 0.3 * PetscAbsReal(TestReal(PetscMin(i, j), PetscMax(i, j)));
 }
 
+PetscScalar TestValueNodes(PetscInt i, PetscInt j)
+{
+  return i == j ? 8.0 + PetscAbsReal(TestReal(i, i)) : 0.5 * TestReal(PetscMin(i, j), PetscMax(i, j));
+}
+
+PetscScalar TestValueIndefinite(PetscInt i, PetscInt j)
+{
+  return i == j ? (i % 3 ? 4.0 : -4.0) : 0.1;
+}
+
+PetscScalar TestValueNeumann(PetscInt i, PetscInt j)
+{
+  PetscInt cols[5];
+
+  return i == j ? (PetscReal)TestRowGrid(i, 900, 900, cols) - 1.0 : -1.0;
+}
+
+PetscInt TestRowPairs(PetscInt i, PetscInt M, PetscInt N, PetscInt cols[])
+{
+  cols[0] = i % 2 ? i - 1 : i + 1;
+  return 1;
+}
+
+PetscScalar TestValueSkew(PetscInt i, PetscInt j)
+{
+  return i < j ? 1.0 : -1.0;
+}
+
 PetscInt TestRowNone(PetscInt i, PetscInt M, PetscInt N, PetscInt cols[])
 {
   return 0;

@@ -107,6 +107,19 @@ PetscScalar TestValueGeneral(PetscInt i, PetscInt j);
 PetscScalar TestValueConvection(PetscInt i, PetscInt j);
 PetscScalar TestValueSymmetric(PetscInt i, PetscInt j);
 
+/* Of a symmetric and definite matrix on TestRowBlocks */
+PetscScalar TestValueNodes(PetscInt i, PetscInt j);
+
+/* Of a matrix on TestRowGrid in which every third row has the other sign: it is indefinite, and so is its diagonal as a preconditioner */
+PetscScalar TestValueIndefinite(PetscInt i, PetscInt j);
+
+/* Of a Laplacian with natural boundaries on TestRowGrid with 900 rows, which add up to 0 */
+PetscScalar TestValueNeumann(PetscInt i, PetscInt j);
+
+/* Rows 2k and 2k + 1 are coupled with each other only, skew-symmetrically: A x is orthogonal to x */
+PetscInt    TestRowPairs(PetscInt i, PetscInt M, PetscInt N, PetscInt cols[]);
+PetscScalar TestValueSkew(PetscInt i, PetscInt j);
+
 PetscInt TestRowNone(PetscInt i, PetscInt M, PetscInt N, PetscInt cols[]);
 PetscInt TestRowFull(PetscInt i, PetscInt M, PetscInt N, PetscInt cols[]);
 

@@ -16,37 +16,6 @@ static PetscScalar ValueConvection(PetscInt i, PetscInt j)
   return i == j ? 4.3 + 0.5 * PetscAbsReal(TestReal(i, i)) : -1 + 0.3 * PetscAbsReal(TestReal(i, j)) + (i < j ? 0.4 : -0.4);
 }
 
-static PetscScalar ValueBlocks(PetscInt i, PetscInt j)
-{
-  return i == j ? 8.0 + PetscAbsReal(TestReal(i, i)) : 0.5 * TestReal(PetscMin(i, j), PetscMax(i, j));
-}
-
-/* Every third row has the other sign: an indefinite matrix, whose diagonal is an indefinite preconditioner */
-static PetscScalar ValueIndefinite(PetscInt i, PetscInt j)
-{
-  return i == j ? (i % 3 ? 4.0 : -4.0) : 0.1;
-}
-
-/* The rows of a Laplacian with natural boundaries add up to 0 */
-static PetscScalar ValueNeumann(PetscInt i, PetscInt j)
-{
-  PetscInt cols[5];
-
-  return i == j ? (PetscReal)TestRowGrid(i, 900, 900, cols) - 1.0 : -1.0;
-}
-
-/* Rows 2k and 2k + 1 are coupled with each other only, skew-symmetrically: A x is orthogonal to x */
-static PetscInt RowPairs(PetscInt i, PetscInt M, PetscInt N, PetscInt cols[])
-{
-  cols[0] = i % 2 ? i - 1 : i + 1;
-  return 1;
-}
-
-static PetscScalar ValueSkew(PetscInt i, PetscInt j)
-{
-  return i < j ? 1.0 : -1.0;
-}
-
 static PetscInt RowDiagonal(PetscInt i, PetscInt M, PetscInt N, PetscInt cols[])
 {
   cols[0] = i;
@@ -73,10 +42,10 @@ static PetscInt RowHoles(PetscInt i, PetscInt M, PetscInt N, PetscInt cols[])
 static const TestShape symmetric  = {"symmetric", 900, 900, TestRowGrid, ValueSymmetric, PETSC_FALSE};
 static const TestShape large      = {"large", 62500, 62500, TestRowGrid, ValueSymmetric, PETSC_FALSE};
 static const TestShape convection = {"convection", 900, 900, TestRowGrid, ValueConvection, PETSC_FALSE};
-static const TestShape blocks     = {"blocks", 324, 324, TestRowBlocks, ValueBlocks, PETSC_FALSE};
-static const TestShape indefinite = {"indefinite", 900, 900, TestRowGrid, ValueIndefinite, PETSC_FALSE};
-static const TestShape neumann    = {"neumann", 900, 900, TestRowGrid, ValueNeumann, PETSC_FALSE};
-static const TestShape skew       = {"skew", 900, 900, RowPairs, ValueSkew, PETSC_FALSE};
+static const TestShape blocks     = {"blocks", 324, 324, TestRowBlocks, TestValueNodes, PETSC_FALSE};
+static const TestShape indefinite = {"indefinite", 900, 900, TestRowGrid, TestValueIndefinite, PETSC_FALSE};
+static const TestShape neumann    = {"neumann", 900, 900, TestRowGrid, TestValueNeumann, PETSC_FALSE};
+static const TestShape skew       = {"skew", 900, 900, TestRowPairs, TestValueSkew, PETSC_FALSE};
 static const TestShape twice      = {"twice", 900, 900, RowDiagonal, ValueTwo, PETSC_FALSE};
 static const TestShape holes      = {"holes", 900, 900, RowHoles, ValueSymmetric, PETSC_FALSE};
 static const TestShape last       = {"last", 400, 400, TestRowGrid, ValueSymmetric, PETSC_TRUE};

@@ -13,42 +13,11 @@ static PetscScalar ValueSymmetric(PetscInt i, PetscInt j)
   return i == j ? 4.05 + 0.5 * PetscAbsReal(TestReal(i, i)) : -1 + 0.3 * PetscAbsReal(TestReal(PetscMin(i, j), PetscMax(i, j)));
 }
 
-static PetscScalar ValueNodes(PetscInt i, PetscInt j)
-{
-  return i == j ? 8.0 + PetscAbsReal(TestReal(i, i)) : 0.5 * TestReal(PetscMin(i, j), PetscMax(i, j));
-}
-
-/* Every third row has the other sign */
-static PetscScalar ValueIndefinite(PetscInt i, PetscInt j)
-{
-  return i == j ? (i % 3 ? 4.0 : -4.0) : 0.1;
-}
-
-/* The rows add up to 0 */
-static PetscScalar ValueNeumann(PetscInt i, PetscInt j)
-{
-  PetscInt cols[5];
-
-  return i == j ? (PetscReal)TestRowGrid(i, 900, 900, cols) - 1.0 : -1.0;
-}
-
-/* Rows 2k and 2k + 1 are coupled with each other only, skew-symmetrically: A x is orthogonal to x */
-static PetscInt RowPairs(PetscInt i, PetscInt M, PetscInt N, PetscInt cols[])
-{
-  cols[0] = i % 2 ? i - 1 : i + 1;
-  return 1;
-}
-
-static PetscScalar ValueSkew(PetscInt i, PetscInt j)
-{
-  return i < j ? 1.0 : -1.0;
-}
-
 static const TestShape symmetric  = {"symmetric", 900, 900, TestRowGrid, ValueSymmetric, PETSC_FALSE};
-static const TestShape nodes      = {"nodes", 900, 900, TestRowBlocks, ValueNodes, PETSC_FALSE};
-static const TestShape indefinite = {"indefinite", 900, 900, TestRowGrid, ValueIndefinite, PETSC_FALSE};
-static const TestShape neumann    = {"neumann", 900, 900, TestRowGrid, ValueNeumann, PETSC_FALSE};
-static const TestShape skew       = {"skew", 900, 900, RowPairs, ValueSkew, PETSC_FALSE};
+static const TestShape nodes      = {"nodes", 900, 900, TestRowBlocks, TestValueNodes, PETSC_FALSE};
+static const TestShape indefinite = {"indefinite", 900, 900, TestRowGrid, TestValueIndefinite, PETSC_FALSE};
+static const TestShape neumann    = {"neumann", 900, 900, TestRowGrid, TestValueNeumann, PETSC_FALSE};
+static const TestShape skew       = {"skew", 900, 900, TestRowPairs, TestValueSkew, PETSC_FALSE};
 
 #define LEVELS "-pc_type gamg -pc_gamg_coarse_eq_limit 10 "
 
