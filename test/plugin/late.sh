@@ -123,6 +123,7 @@ for processes in 1 2; do
   without "no advice that was followed, on $processes" "(give .*|amb; |; )-petscamb_for_aij"
   if grep -qw avx2 /proc/cpuinfo 2>/dev/null && grep -q "AMB_SCALAR := real" "$BUILD/conf.mk"; then
     expect "products of BAIJ are counted, on $processes" 0 "^  products of baij and sbaij with vectors: [1-9][0-9]* by petsc-amb" $launch -blocks baij -petscamb_for_aij amb -petscamb_view
+  else echo "skip products of BAIJ are counted, on $processes: complex numbers, or a processor without AVX2"
   fi
   expect "BAIJ: the advice, on $processes" 0 "$others: 1 baij; -petscamb_for_aij amb multiplies by baij" $launch -blocks baij -petscamb_view
   expect "SBAIJ are counted, on $processes" 0 "$others: 1 sbaij; .*, sbaij only if it sets both triangles .-mat_ignore_lower_triangular.$" $launch -blocks sbaij -petscamb_view
