@@ -98,7 +98,7 @@ static PetscErrorCode DiffProducts(TestDiff *d, Mat A, Mat R)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Are the products those of petsc-amb, where its kernels know the block size? */
+/* Whether petsc-amb multiplies, where its kernels know the block size */
 static PetscErrorCode ExpectOurs(TestDiff *d, Mat A, Mat B, PetscInt bs)
 {
   void (*ours)(void), (*own)(void);
@@ -147,7 +147,7 @@ static PetscErrorCode Symmetric(TestDiff *d)
   return Products(d, MATSBAIJ, ROWS);
 }
 
-/* Rows, diagonal, norms, sizes, numbers of entries, and the type's name, beside those of PETSc's matrix */
+/* Rows, diagonal, norms, sizes, numbers of entries, and the type's name, beside PETSc's matrix */
 static PetscErrorCode DiffObservables(TestDiff *d, Mat A, Mat B)
 {
   PetscInt  first, last, bs[4];

@@ -380,7 +380,7 @@ static PetscErrorCode MatAIJBlockCOOSum(Mat A, MatAIJBlockCOO *coo, const PetscS
    Level: intermediate
 
    Notes:
-   Values of blocks with the same coordinates are added, whatever the mode, in an order that does not change from run to run: those of this process, then those of other processes. Then
+   Values of blocks with the same coordinates are added, whatever the mode, in an order that does not change from run to run: first values of this process, then values of others. Then
    they replace the values of the matrix (`INSERT_VALUES`) or are added to them (`ADD_VALUES`). The function may be called again for other values.
 
    Values on a GPU are summed where they are into the matrix on that GPU, without another copy of them.
