@@ -8,7 +8,7 @@ _petscamb() {
   else
     case $before in
     -types | -mat_type) words=$types ;;
-    -ops) words="spmv spmvt spmvadd convert update square resquare ata ap reap lu tall unsorted spmm spmmt sddmm" ;;
+    -ops) words="spmv spmvt spmvadd convert update assemble reassemble square resquare ata ap reap lu tall unsorted spmm spmmt sddmm" ;;
     -csv | -json | -html | -plot | -compare | -mkl_dir | -graphblas_lib)
       COMPREPLY=($(compgen -f -- "$word"))
       return
