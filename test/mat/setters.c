@@ -292,6 +292,8 @@ int main(int argc, char **argv)
     PetscCall(Judge("MatBatchSetAtomic", text[0], text[1]));
   }
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "skip MatShadowSetSOR: test/ksp/sor.c shows it in sweeps\n"));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "skip MatSetPreallocationBlockCOO: test/mat/blockcoo.c compares what it assembles\n"));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "skip MatSetValuesBlockCOO: test/mat/blockcoo.c compares what it assembles\n"));
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "skip MatShadowSetHalo: src/ksp/examples/multigpu.c shows it on several processes\n"));
   return TestFinalize();
 }
