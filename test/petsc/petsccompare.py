@@ -10,7 +10,7 @@ import runtests
 # the report of -petscamb_view, which says whether the type was in use
 REPORT = re.compile(r"petsc-amb on \d+ process.*\n|^  type +matrices converted .*\n|^  (?P<type>\w+) +\d+ +\d+ \| +(?P<converted>\d+) +(?P<csr>\d+) \| .*\n|^  conversions .* s, new values .*\n"
                     r"|^  products of matrices: (?P<ours>\d+) by hashgemm.*\n|^  option -\S+: no matrix used it\n"
-                    r"|^  (?:without the seconds of \d+ products|memory: formats had |products by PETSc: |stayed on the AIJ: |-mat_shadow_tune model may |of types that petsc-amb does not "
+                    r"|^  (?:without the seconds of \d+ products|memory: formats had |products by PETSc: |products of baij and sbaij with vectors: |stayed on the AIJ: |-mat_shadow_tune model may |of types that petsc-amb does not "
                     r"|the load of the last minute was |\d+ of \d+ threaded loops |no matrix was of a type of petsc-amb\b).*\n", re.M)
 
 
