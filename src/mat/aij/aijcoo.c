@@ -58,8 +58,8 @@ static PetscErrorCode MatAIJBlockCOOSupports(Mat A, PetscBool *supports)
 static PetscErrorCode MatAIJBlockCOOSetUpExchange(Mat A, MatAIJBlockCOO *coo, const PetscInt count[])
 {
   const MPI_Comm comm = PetscObjectComm((PetscObject)A);
-  PetscMPIInt    size, nto = 0, nfrom, *to, *from;
-  PetscInt      *data, *received, *order, begin = 0, n = 0;
+  PetscMPIInt    size, nto = 0, nfrom, *to, *from, *order;
+  PetscInt      *data, *received, begin = 0, n = 0;
   PetscSFNode   *remote;
 
   PetscFunctionBegin;
@@ -78,18 +78,16 @@ static PetscErrorCode MatAIJBlockCOOSetUpExchange(Mat A, MatAIJBlockCOO *coo, co
   PetscCall(PetscCommBuildTwoSided(comm, 2, MPIU_INT, nto, to, data, &nfrom, &from, &received));
   PetscCall(PetscMalloc1(nfrom, &order));
   for (PetscMPIInt k = 0; k < nfrom; k++) {
-    PetscMPIInt l = k;
-
-    for (; l > 0 && from[order[l - 1]] > from[k]; l--) order[l] = order[l - 1];
-    order[l] = k;
+    order[k] = k;
     PetscCheck(received[2 * k + 1] <= PETSC_MAX_INT - n, PETSC_COMM_SELF, PETSC_ERR_SUP, "Other processes send more blocks than the indices of this PETSc count");
     n += received[2 * k + 1];
   }
+  PetscCall(PetscSortMPIIntWithArray(nfrom, from, order));
   PetscCall(PetscMalloc1(n, &remote));
   coo->nreceive = 0;
   for (PetscMPIInt k = 0; k < nfrom; k++) {
     for (PetscInt l = 0; l < received[2 * order[k] + 1]; l++) {
-      remote[coo->nreceive].rank    = from[order[k]];
+      remote[coo->nreceive].rank    = from[k];
       remote[coo->nreceive++].index = received[2 * order[k]] + l;
     }
   }
