@@ -284,7 +284,8 @@ PetscErrorCode KSPAMBChebyshevGetSteps(KSP ksp, PetscInt most, PetscInt *nstep, 
   *nstep = 0;
   if (ksp->max_it < 1 || ksp->max_it > most) PetscFunctionReturn(PETSC_SUCCESS);
   if (ksp->ops->solve == KSPSolve_AMB) PetscCall(KSPAMBGet(ksp, &amb));
-  else { /* PETSc's type: the same probes of its solve */ PetscCall(PetscMemzero(&plain, sizeof(plain)));
+  else {
+    PetscCall(PetscMemzero(&plain, sizeof(plain))); /* PETSc's type: the same probes of its solve */
     plain.base = *ksp->ops;
     amb        = &plain;
     PetscCall(KSPAMBChebyshevGetKind(ksp, amb));
