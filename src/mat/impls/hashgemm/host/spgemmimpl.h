@@ -179,7 +179,7 @@ static inline int SpgemmRepeatsRow(const SysCSR *A, int64_t r)
   return n >= 2 && A->i[r] - A->i[r - 1] == n && j[0] == j[-(int64_t)n] && !memcmp(j, j - n, sizeof(*j) * (size_t)n);
 }
 
-/* Returns whether so many rows do, by a sample, that passes over the columns should skip them */
+/* Returns whether many rows repeat their predecessor's columns, by a sample: a pass over the columns is then shorter if it skips these rows */
 int SpgemmRepeats(const SysCSR *);
 
 /* Returns the number of rows from r on, before last, that have row r's columns */
